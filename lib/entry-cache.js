@@ -1,0 +1,302 @@
+"use strict";
+
+/**
+ * The entry objects of one session: made once, the same object every time. Rust knows which entries
+ * there are and how they hang together, in numbers; this turns numbers into objects and keeps what
+ * is asked for often, so that hot reads do not cross the boundary.
+ */
+
+const { lazyEntry, isUnread, fill, moveEntry } = require("./lazy-entry.js");
+const { finishLoaded } = require("./loaded-entry.js");
+
+/** Bytes of JSON text fetched at once: large enough to cross rarely, small enough to stay in the cache. */
+const CHUNK_BYTES = 256 * 1024;
+
+/** Set in a number of a remap when the bytes of the entry changed. */
+const CHANGED = 0x80000000;
+const GONE = 0xffffffff;
+
+const HEX_ID = /^[0-9a-f]{8}$/;
+
+/** An id in the form that crosses without loss: text that could be ambiguous goes as JSON. */
+function idKey(id) {
+	return HEX_ID.test(id) ? id : JSON.stringify(id);
+}
+
+class EntryCache {
+	#native;
+	#blobsDir;
+	/** Object of each entry, by number; a hole where it has not been made. */
+	#objects;
+	/** Entries up to here have all been made. */
+	#madeUpTo = 0;
+	#byId = new Map();
+	#own = new Set();
+	#branch;
+	#children;
+	#labels;
+	#plan;
+
+	constructor(native, blobsDir) {
+		this.#native = native;
+		this.#blobsDir = blobsDir;
+		this.#objects = new Array(native.count());
+	}
+
+	get native() {
+		return this.#native;
+	}
+
+	/** Goes on with another session that has the same entries under the same numbers. */
+	set native(native) {
+		this.#native = native;
+		this.#forget();
+	}
+
+	get count() {
+		return this.#objects.length;
+	}
+
+	#forget() {
+		this.#branch = undefined;
+		this.#children = undefined;
+		this.#labels = undefined;
+		this.#plan = undefined;
+	}
+
+	/** Takes in an entry made by this process. */
+	add(index, entry) {
+		this.#objects[index] = entry;
+		if (this.#madeUpTo === index) this.#madeUpTo = index + 1;
+		this.#own.add(index);
+		this.#byId.set(entry.id, entry);
+		const branch = this.#branch;
+		const grows = branch !== undefined && branch.leaf === index - 1 && entry.parentId === branch.path.at(-1)?.id;
+		if (grows) {
+			branch.path.push(entry);
+			branch.leaf = index;
+		}
+		this.#branch = grows ? branch : undefined;
+		this.#children = undefined;
+		this.#plan = undefined;
+		if (entry.type === "label") this.#labels = undefined;
+	}
+
+	/** Follows the session after an operation that may have taken in entries of others. */
+	sync() {
+		const remap = this.#native.takeRemap();
+		if (remap) this.#renumber(remap);
+		const count = this.#native.count();
+		if (count !== this.#objects.length || remap) {
+			this.#objects.length = count;
+			this.#byId.clear();
+			this.#forget();
+		}
+	}
+
+	#renumber(remap) {
+		const old = this.#objects;
+		const objects = new Array(this.#native.count());
+		const own = new Set();
+		for (let at = 0; at < remap.length; at++) {
+			const entry = old[at];
+			if (entry === undefined || remap[at] === GONE) continue;
+			const index = (remap[at] & ~CHANGED) >>> 0;
+			// An entry that somebody else rewrote is read anew, unless it is ours or still unread.
+			const stale = (remap[at] & CHANGED) !== 0 && !this.#own.has(at) && !isUnread(entry);
+			if (stale) continue;
+			objects[index] = entry;
+			moveEntry(entry, this, index);
+			if (this.#own.has(at)) own.add(index);
+		}
+		this.#objects = objects;
+		this.#own = own;
+		this.#madeUpTo = 0;
+	}
+
+	/** Goes back to the first `count` entries. */
+	truncate(count) {
+		this.#objects.length = count;
+		this.#madeUpTo = Math.min(this.#madeUpTo, count);
+		for (const index of this.#own) if (index >= count) this.#own.delete(index);
+		this.#byId.clear();
+		this.#forget();
+	}
+
+	/** Parses a JSON array; entries that are too deep for one text are still read one by one. */
+	#parse(text) {
+		return finishLoaded(JSON.parse(text), text, this.#blobsDir);
+	}
+
+	#make() {
+		const count = this.#objects.length;
+		while (this.#madeUpTo < count) {
+			const from = this.#madeUpTo;
+			const rows = this.#parse(this.#native.envelopes(from, CHUNK_BYTES));
+			for (let at = 0; at < rows.length && from + at < count; at++) {
+				this.#objects[from + at] ??= this.#fromRow(rows[at], from + at);
+			}
+			this.#madeUpTo = Math.min(count, from + rows.length);
+		}
+	}
+
+	#fromRow(row, index) {
+		return Array.isArray(row) ? lazyEntry(row[0], row[1], row[2], this, index) : row;
+	}
+
+	/** The entry with this number. */
+	at(index) {
+		const known = this.#objects[index];
+		if (known !== undefined) return known;
+		const [row] = this.#parse(this.#native.envelopes(index, 1));
+		const entry = this.#fromRow(row, index);
+		this.#objects[index] = entry;
+		return entry;
+	}
+
+	/** All entries, in a fresh array. */
+	all() {
+		if (this.#madeUpTo < this.#objects.length) this.#make();
+		return this.#objects.slice();
+	}
+
+	/** The entry with this id. */
+	get(id) {
+		const known = this.#byId.get(id);
+		if (known !== undefined) return known;
+		const index = this.indexOf(id);
+		if (index === undefined) return undefined;
+		const entry = this.at(index);
+		this.#byId.set(id, entry);
+		return entry;
+	}
+
+	/** Number of the entry with this id. */
+	indexOf(id) {
+		return this.#native.find(idKey(id)) ?? undefined;
+	}
+
+	/** Called by an unread entry. */
+	readMessage(index) {
+		const [entry] = this.#parse(this.#native.bodies(Uint32Array.of(index), CHUNK_BYTES, false));
+		return entry?.message;
+	}
+
+	#objectsOf(numbers) {
+		if (numbers.length > 64 && this.#madeUpTo < this.#objects.length) this.#make();
+		const entries = new Array(numbers.length);
+		for (let at = 0; at < numbers.length; at++) entries[at] = this.at(numbers[at]);
+		return entries;
+	}
+
+	/** Entries from the root to `leaf`, in a fresh array. */
+	branch(leaf) {
+		if (this.#branch?.leaf !== leaf) this.#branch = { leaf, path: this.#objectsOf(this.#native.path(leaf)) };
+		return this.#branch.path.slice();
+	}
+
+	/** Children of an entry, or for `undefined` the roots, in a fresh array. */
+	children(parent) {
+		this.#children ??= new Map();
+		let known = this.#children.get(parent);
+		if (!known) {
+			known = this.#objectsOf(this.#native.children(parent));
+			this.#children.set(parent, known);
+		}
+		return known.slice();
+	}
+
+	label(id) {
+		this.#labels ??= new Map(JSON.parse(this.#native.labels()));
+		return this.#labels.get(id);
+	}
+
+	tree() {
+		const entries = this.all();
+		const count = entries.length;
+		const layout = this.#native.tree();
+		const nodes = new Array(count);
+		for (let at = 0; at < count; at++) {
+			const entry = entries[at];
+			nodes[at] = { entry, children: [], label: this.label(entry.id) };
+		}
+		const roots = [];
+		for (let at = 0; at < count; at++) {
+			const index = layout[at];
+			const parent = layout[count + index];
+			(parent === GONE ? roots : nodes[parent].children).push(nodes[index]);
+		}
+		return roots;
+	}
+
+	/** How the context of the leaf is put together. */
+	plan() {
+		if (!this.#plan) {
+			const { settings, kept, messages } = this.#native.context();
+			this.#plan = { settings: JSON.parse(settings), kept, messages };
+		}
+		return this.#plan;
+	}
+
+	/** The leaf was moved: what depends on it is asked for again. */
+	leafMoved() {
+		this.#plan = undefined;
+	}
+
+	/** Reads the bodies of entries that have not been read, in few crossings. */
+	load(numbers) {
+		const missing = [];
+		for (const index of numbers) {
+			const entry = this.#objects[index];
+			if (entry === undefined || isUnread(entry)) missing.push(index);
+		}
+		for (let from = 0; from < missing.length; ) {
+			const rest = Uint32Array.from(missing.slice(from, from + 1024));
+			const rows = this.#parse(this.#native.bodies(rest, CHUNK_BYTES, false));
+			for (let at = 0; at < rows.length; at++) {
+				const index = rest[at];
+				const entry = this.#objects[index];
+				if (entry === undefined) this.#objects[index] = rows[at];
+				else fill(entry, rows[at].message);
+			}
+			from += rows.length;
+		}
+	}
+
+	/** Numbers of the entries that have objects. */
+	*made() {
+		for (let at = 0; at < this.#objects.length; at++) if (this.#objects[at] !== undefined) yield at;
+	}
+
+	peek(index) {
+		return this.#objects[index];
+	}
+
+	/** Whether this process appended the entry. */
+	isOwn(index) {
+		return this.#own.has(index);
+	}
+
+	/** The entry as it would be read now, or for an unread one its envelope. */
+	readAgain(indices) {
+		const fresh = [];
+		while (fresh.length < indices.length) {
+			const rest = Uint32Array.from(indices.slice(fresh.length));
+			fresh.push(...this.#parse(this.#native.bodies(rest, CHUNK_BYTES, false)));
+		}
+		return fresh;
+	}
+
+	/** The rows of `envelopes` for one entry. */
+	envelopeAgain(index) {
+		return this.#parse(this.#native.envelopes(index, 1))[0];
+	}
+
+	/** Takes an object over from another cache. */
+	adopt(index, entry) {
+		this.#objects[index] = entry;
+		moveEntry(entry, this, index);
+	}
+}
+
+module.exports = { EntryCache, idKey };

@@ -1,0 +1,107 @@
+"use strict";
+
+/**
+ * Entries whose `message` is read from disk when somebody asks for it.
+ *
+ * Such an entry is a plain object with the usual keys; `message` is an accessor, the same pair of
+ * functions for all of them, until its first use turns it into a data property. The entry's number
+ * is stamped on it as a private field, which neither keys, spread nor comparison see.
+ */
+
+class Given {
+	constructor(object) {
+		// A constructor that returns an object lets a subclass put private fields on it.
+		// biome-ignore lint/correctness/noConstructorReturn: this is what the class is for
+		return object;
+	}
+}
+
+class Stamp extends Given {
+	#cache;
+	#index;
+
+	constructor(entry, cache, index) {
+		super(entry);
+		this.#cache = cache;
+		this.#index = index;
+	}
+
+	static read(entry) {
+		return #cache in entry ? entry.#cache.readMessage(entry.#index) : undefined;
+	}
+
+	static isStamped(entry) {
+		return #cache in entry;
+	}
+
+	static move(entry, cache, index) {
+		if (!(#cache in entry)) return;
+		entry.#cache = cache;
+		entry.#index = index;
+	}
+}
+
+/** Messages of entries that were frozen before they were read. */
+const frozen = new WeakMap();
+
+function define(entry, message) {
+	return Reflect.defineProperty(entry, "message", {
+		value: message,
+		writable: true,
+		enumerable: true,
+		configurable: true,
+	});
+}
+
+const accessor = {
+	enumerable: true,
+	configurable: true,
+	get() {
+		if (typeof this !== "object" || this === null) return undefined;
+		if (!Stamp.isStamped(this)) return readThroughPrototype(this);
+		if (frozen.has(this)) return frozen.get(this);
+		const message = Stamp.read(this);
+		if (!define(this, message)) frozen.set(this, message);
+		return message;
+	},
+	set(message) {
+		if (typeof this === "object" && this !== null) define(this, message);
+	},
+};
+
+/** The receiver is an object that inherits from an entry or stands in front of one. */
+function readThroughPrototype(receiver) {
+	let owner = Object.getPrototypeOf(receiver);
+	while (owner && !Stamp.isStamped(owner)) owner = Object.getPrototypeOf(owner);
+	return owner?.message;
+}
+
+/**
+ * @param {string} id
+ * @param {string | null} parentId
+ * @param {string} timestamp
+ * @param {{ readMessage(index: number): unknown }} cache
+ * @param {number} index
+ */
+function lazyEntry(id, parentId, timestamp, cache, index) {
+	const entry = { type: "message", id, parentId, timestamp };
+	Object.defineProperty(entry, "message", accessor);
+	new Stamp(entry, cache, index);
+	return entry;
+}
+
+/** Whether the entry's message has not been read. */
+function isUnread(entry) {
+	return (
+		Stamp.isStamped(entry) &&
+		Object.getOwnPropertyDescriptor(entry, "message")?.get === accessor.get &&
+		!frozen.has(entry)
+	);
+}
+
+/** Puts a message into an entry that is unread. */
+function fill(entry, message) {
+	if (!define(entry, message)) frozen.set(entry, message);
+}
+
+module.exports = { lazyEntry, isUnread, fill, moveEntry: Stamp.move };

@@ -1,0 +1,102 @@
+"use strict";
+
+/**
+ * What an entry read from a file needs before somebody sees it: images come back from the blob
+ * store, and replay data of a former provider connection goes.
+ */
+
+const native = require("./binding.js");
+
+const REF_PREFIX = "blob:sha256:";
+const HASH = /^[0-9a-f]{64}$/;
+
+/** Blocks that stand for an image whose blob is missing, with the block they stand for. */
+const placeholders = new WeakMap();
+
+function isObject(value) {
+	return typeof value === "object" && value !== null;
+}
+
+function readBlob(blobsDir, reference) {
+	const hash = reference.slice(REF_PREFIX.length);
+	return HASH.test(hash) ? native.readBlob(blobsDir, hash) : null;
+}
+
+function isRef(value) {
+	return typeof value === "string" && value.startsWith(REF_PREFIX);
+}
+
+/** The block to show for an image block with a reference. */
+function resolveImage(block, blobsDir) {
+	const bytes = readBlob(blobsDir, block.data);
+	if (bytes) return { ...block, data: bytes.toString("base64") };
+	const kind = typeof block.mimeType === "string" ? ` (${block.mimeType})` : "";
+	const placeholder = { type: "text", text: `[Image missing${kind}: ${block.data}]` };
+	placeholders.set(placeholder, block);
+	return placeholder;
+}
+
+function resolveContent(owner, blobsDir) {
+	const content = owner?.content;
+	if (!Array.isArray(content)) return;
+	for (let at = 0; at < content.length; at++) {
+		const block = content[at];
+		if (isObject(block) && block.type === "image" && isRef(block.data)) content[at] = resolveImage(block, blobsDir);
+	}
+}
+
+/** Puts images back where the file has references. Any depth: no recursion. */
+function resolveBlobs(entry, blobsDir) {
+	if (isObject(entry.message)) resolveContent(entry.message, blobsDir);
+	if (entry.type === "custom_message") resolveContent(entry, blobsDir);
+	const open = [entry];
+	while (open.length > 0) {
+		const value = open.pop();
+		if (isRef(value.image_url)) {
+			const bytes = readBlob(blobsDir, value.image_url);
+			if (bytes) value.image_url = bytes.toString("utf8");
+		}
+		for (const child of Object.values(value)) if (isObject(child)) open.push(child);
+	}
+}
+
+function hasReplayPayload(message) {
+	return isObject(message) && message.role === "assistant" && message.providerPayload?.type === "openaiResponsesHistory";
+}
+
+/** The message without the replay data of a former connection, which a new one would reject. */
+function withoutReplay(message) {
+	const { providerPayload: _, ...rest } = message;
+	if (!Array.isArray(rest.content)) return rest;
+	rest.content = rest.content.map((block) => {
+		if (!isObject(block) || block.type !== "thinking" || block.thinkingSignature === undefined) return block;
+		const { thinkingSignature: __, ...kept } = block;
+		return kept;
+	});
+	return rest;
+}
+
+/**
+ * Finishes entries parsed from `text`.
+ * @param {object[]} entries
+ * @param {string} text the JSON text they come from; looking there first is cheaper than walking
+ * @param {string} blobsDir
+ */
+function finishLoaded(entries, text, blobsDir) {
+	if (text.includes(REF_PREFIX)) {
+		for (const entry of entries) if (isObject(entry)) resolveBlobs(entry, blobsDir);
+	}
+	if (text.includes("openaiResponsesHistory")) {
+		for (const entry of entries) {
+			if (entry?.type === "message" && hasReplayPayload(entry.message)) entry.message = withoutReplay(entry.message);
+		}
+	}
+	return entries;
+}
+
+/** JSON of an entry as it is stored: a placeholder stands for its image block. */
+function stringifyStored(entry) {
+	return JSON.stringify(entry, (_, value) => (isObject(value) && placeholders.has(value) ? placeholders.get(value) : value));
+}
+
+module.exports = { finishLoaded, stringifyStored, hasReplayPayload, withoutReplay };

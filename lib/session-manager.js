@@ -1,0 +1,437 @@
+"use strict";
+
+/**
+ * The documented class: checks arguments, keeps the order of asynchronous operations, and hands the
+ * work to the session it is on.
+ */
+
+const path = require("node:path");
+const { sessionError, argumentError } = require("./error.js");
+const args = require("./arguments.js");
+const { EntryWriter } = require("./entry-writer.js");
+const { contextFromPlan } = require("./context.js");
+const { hasReplayPayload, withoutReplay } = require("./loaded-entry.js");
+const { ArtifactStore, InMemoryArtifacts } = require("./artifacts.js");
+const { getBlobsDir } = require("./places.js");
+const native = require("./binding.js");
+const factories = require("./session-factories.js");
+const lists = require("./list.js");
+const files = require("./session-files.js");
+const moving = require("./session-moving.js");
+
+/** Lets the factories construct managers; nobody else has it. */
+const KEY = Symbol("SessionManager");
+
+/** What a manager was when its state was captured, by the object handed out. */
+const captures = new WeakMap();
+
+class SessionManager {
+	/** Everything that changes when the manager changes to another session. */
+	#on;
+	#writer;
+	#queue = Promise.resolve();
+	#artifacts;
+
+	constructor(key, on) {
+		if (key !== KEY) {
+			throw argumentError("SessionManager", "constructor", "not to be called", "use create, open, continueRecent or inMemory");
+		}
+		this.#on = on;
+		this.#writer = new EntryWriter(on);
+	}
+
+	get #state() {
+		return this.#on.state;
+	}
+
+	// ---- creation
+
+	static create(cwd, sessionDir, storage) {
+		return new SessionManager(KEY, factories.create(cwd, sessionDir, storage));
+	}
+
+	static inMemory(cwd, storage) {
+		return new SessionManager(KEY, factories.inMemory(cwd, storage));
+	}
+
+	static async open(filePath, sessionDir, storage) {
+		return new SessionManager(KEY, await factories.open(filePath, sessionDir, storage));
+	}
+
+	static async continueRecent(cwd, sessionDir, storage) {
+		return new SessionManager(KEY, await factories.continueRecent(cwd, sessionDir, storage));
+	}
+
+	static async forkFrom(sourcePath, cwd, sessionDir, storage) {
+		return new SessionManager(KEY, await factories.forkFrom(sourcePath, cwd, sessionDir, storage));
+	}
+
+	static getDefaultSessionDir(cwd, agentDir, storage) {
+		return factories.getDefaultSessionDir(cwd, agentDir, storage);
+	}
+
+	static async list(cwd, sessionDir, storage) {
+		return lists.list(cwd, sessionDir, storage);
+	}
+
+	static async listAll(storage) {
+		return lists.listAll(storage);
+	}
+
+	// ---- what it is
+
+	getCwd() {
+		return this.#on.cwd;
+	}
+
+	getSessionDir() {
+		return this.#on.sessionDir;
+	}
+
+	getSessionId() {
+		return this.#state.header.id;
+	}
+
+	getSessionFile() {
+		return this.#state.file;
+	}
+
+	getSessionName() {
+		return this.#state.name;
+	}
+
+	isPersisted() {
+		return this.#on.persist;
+	}
+
+	getHeader() {
+		return this.#state.header;
+	}
+
+	getUsageStatistics() {
+		const [input, output, cacheRead, cacheWrite, premiumRequests, cost] = this.#state.native.usage();
+		return { input, output, cacheRead, cacheWrite, premiumRequests, cost };
+	}
+
+	/** What reading the file showed. */
+	getLoadReport() {
+		const report = JSON.parse(this.#state.native.report());
+		return { ...report, path: this.#state.file };
+	}
+
+	// ---- appending
+
+	appendMessage(message) {
+		args.requireObject("appendMessage", "message", message);
+		return this.#writer.append("message", message, { message });
+	}
+
+	appendThinkingLevelChange(thinkingLevel) {
+		const level = args.optionalString("appendThinkingLevelChange", "thinkingLevel", thinkingLevel);
+		return this.#writer.append("thinking_level_change", { thinkingLevel: level ?? null });
+	}
+
+	appendServiceTierChange(serviceTier) {
+		const tier = args.optionalString("appendServiceTierChange", "serviceTier", serviceTier);
+		return this.#writer.append("service_tier_change", { serviceTier: tier ?? null });
+	}
+
+	appendModeChange(mode, data) {
+		args.requireString("appendModeChange", "mode", mode);
+		return this.#writer.append("mode_change", { mode, data: data ?? undefined });
+	}
+
+	appendModelChange(model, role) {
+		args.requireString("appendModelChange", "model", model);
+		return this.#writer.append("model_change", {
+			model,
+			role: args.optionalString("appendModelChange", "role", role),
+		});
+	}
+
+	appendSessionInit(init) {
+		args.requireObject("appendSessionInit", "init", init);
+		// The envelope is the session's to give.
+		const { type: _type, id: _id, parentId: _parentId, timestamp: _timestamp, ...fields } = init;
+		return this.#writer.append("session_init", fields);
+	}
+
+	appendCompaction(summary, shortSummary, firstKeptEntryId, tokensBefore, details, fromExtension, preserveData) {
+		args.requireString("appendCompaction", "summary", summary);
+		args.requireString("appendCompaction", "firstKeptEntryId", firstKeptEntryId);
+		args.requireNumber("appendCompaction", "tokensBefore", tokensBefore);
+		return this.#writer.append("compaction", {
+			summary,
+			shortSummary: args.optionalString("appendCompaction", "shortSummary", shortSummary),
+			firstKeptEntryId,
+			tokensBefore,
+			details: details ?? undefined,
+			fromExtension: args.optionalBoolean("appendCompaction", "fromExtension", fromExtension),
+			preserveData: preserveData ?? undefined,
+		});
+	}
+
+	appendCustomEntry(customType, data) {
+		args.requireString("appendCustomEntry", "customType", customType);
+		return this.#writer.append("custom", { customType, data });
+	}
+
+	appendCustomMessageEntry(customType, content, display, details, attribution) {
+		args.requireString("appendCustomMessageEntry", "customType", customType);
+		if (typeof content !== "string") args.requireArray("appendCustomMessageEntry", "content", content, "a string or an array");
+		args.requireBoolean("appendCustomMessageEntry", "display", display);
+		return this.#writer.append("custom_message", {
+			customType,
+			content,
+			display,
+			details: details ?? undefined,
+			attribution: args.optionalString("appendCustomMessageEntry", "attribution", attribution) ?? "agent",
+		});
+	}
+
+	appendTtsrInjection(ruleNames) {
+		args.requireStrings("appendTtsrInjection", "ruleNames", ruleNames);
+		return this.#writer.append("ttsr_injection", { injectedRules: ruleNames });
+	}
+
+	appendMCPToolSelection(selectedToolNames) {
+		args.requireStrings("appendMCPToolSelection", "selectedToolNames", selectedToolNames);
+		return this.#writer.append("mcp_tool_selection", { selectedToolNames: [...selectedToolNames] });
+	}
+
+	appendLabelChange(targetId, label) {
+		args.requireString("appendLabelChange", "targetId", targetId);
+		const text = args.optionalString("appendLabelChange", "label", label);
+		this.#require(targetId);
+		return this.#writer.append("label", { targetId, label: text });
+	}
+
+	// ---- tree
+
+	#require(id) {
+		const entry = this.#state.cache.get(id);
+		if (!entry) throw sessionError("ERR_ENTRY_NOT_FOUND", `Entry ${id} not found`, { entryId: id });
+		return entry;
+	}
+
+	getLeafId() {
+		return this.#state.leafId;
+	}
+
+	getLeafEntry() {
+		const leaf = this.#state.native.leaf();
+		return leaf === null ? undefined : this.#state.cache.at(leaf);
+	}
+
+	getEntry(id) {
+		args.requireString("getEntry", "id", id);
+		return this.#state.cache.get(id);
+	}
+
+	getEntries() {
+		return this.#state.cache.all();
+	}
+
+	getChildren(parentId) {
+		const { cache } = this.#state;
+		if (parentId === null || parentId === undefined) return cache.children(undefined);
+		args.requireString("getChildren", "parentId", parentId);
+		const index = cache.indexOf(parentId);
+		return index === undefined ? [] : cache.children(index);
+	}
+
+	getLabel(id) {
+		args.requireString("getLabel", "id", id);
+		return this.#state.cache.label(id);
+	}
+
+	getBranch(fromId) {
+		const { native: session, cache } = this.#state;
+		const from = args.optionalString("getBranch", "fromId", fromId);
+		const leaf = from === undefined ? session.leaf() : cache.indexOf(from);
+		return leaf === undefined || leaf === null ? [] : cache.branch(leaf);
+	}
+
+	getTree() {
+		return this.#state.cache.tree();
+	}
+
+	branch(branchFromId) {
+		args.requireString("branch", "branchFromId", branchFromId);
+		this.#require(branchFromId);
+		this.#writer.moveLeaf(branchFromId);
+	}
+
+	resetLeaf() {
+		this.#writer.moveLeaf(null);
+	}
+
+	branchWithSummary(branchFromId, summary, details, fromExtension) {
+		const from = branchFromId ?? null;
+		if (from !== null) {
+			args.requireString("branchWithSummary", "branchFromId", from);
+			this.#require(from);
+		}
+		args.requireString("branchWithSummary", "summary", summary);
+		const fields = {
+			fromId: from ?? "root",
+			summary,
+			details: details ?? undefined,
+			fromExtension: args.optionalBoolean("branchWithSummary", "fromExtension", fromExtension),
+		};
+		return this.#writer.append("branch_summary", fields, fields, from);
+	}
+
+	getLastModelChangeRole() {
+		const change = this.getBranch().findLast((entry) => entry.type === "model_change");
+		return change && (change.role ?? "default");
+	}
+
+	getInjectedTtsrRules() {
+		const { cache } = this.#state;
+		const rules = cache.plan().settings.injections.flatMap((index) => cache.at(index).injectedRules ?? []);
+		return [...new Set(rules)];
+	}
+
+	// ---- context
+
+	buildSessionContext() {
+		const { cache } = this.#state;
+		const plan = cache.plan();
+		const compacted = plan.settings.compaction !== null;
+		if (compacted) cache.load(plan.kept);
+		cache.load(plan.messages);
+		return contextFromPlan(plan, (index) => cache.at(index));
+	}
+
+	/** Takes replay data of former provider connections out of the messages in memory. */
+	sanitizeLoadedOpenAIResponsesReplayMetadata() {
+		const { cache } = this.#state;
+		let sanitized = false;
+		// Messages that nobody has read yet are cleaned when they are read.
+		for (const index of cache.made()) {
+			const entry = cache.peek(index);
+			if (!cache.isOwn(index) || entry.type !== "message" || !hasReplayPayload(entry.message)) continue;
+			entry.message = withoutReplay(entry.message);
+			sanitized = true;
+		}
+		return sanitized;
+	}
+
+	// ---- files
+
+	/** Runs operations that change where the session is one after the other. */
+	#inTurn(operation) {
+		const run = this.#queue.then(() => operation());
+		this.#queue = run.catch(() => {});
+		return run;
+	}
+
+	async newSession(options) {
+		return this.#inTurn(() => files.newSession(this.#on, options));
+	}
+
+	async setSessionFile(sessionFile) {
+		args.requireString("setSessionFile", "sessionFile", sessionFile);
+		return this.#inTurn(() => files.setSessionFile(this.#on, path.resolve(sessionFile)));
+	}
+
+	async setSessionName(name) {
+		args.requireString("setSessionName", "name", name);
+		return this.#inTurn(() => files.setSessionName(this.#on, name));
+	}
+
+	async fork() {
+		return this.#inTurn(() => moving.fork(this.#on));
+	}
+
+	async moveTo(newCwd) {
+		args.requireString("moveTo", "newCwd", newCwd);
+		return this.#inTurn(() => moving.moveTo(this.#on, newCwd));
+	}
+
+	createBranchedSession(leafId) {
+		args.requireString("createBranchedSession", "leafId", leafId);
+		return moving.createBranchedSession(this.#on, leafId);
+	}
+
+	async ensureOnDisk() {
+		return this.#inTurn(() => files.ensureOnDisk(this.#on));
+	}
+
+	async rewriteEntries() {
+		return this.#inTurn(() => files.rewriteEntries(this.#on));
+	}
+
+	async flush() {
+		return this.#inTurn(() => files.flush(this.#on));
+	}
+
+	async close() {
+		return this.#inTurn(() => files.close(this.#on));
+	}
+
+	/** Takes in what others appended; resolves to the number of entries. */
+	async refresh() {
+		return this.#inTurn(() => files.refresh(this.#on));
+	}
+
+	captureState() {
+		const { state } = this.#on;
+		const capture = {
+			sessionId: this.getSessionId(),
+			sessionName: state.name,
+			sessionFile: state.file,
+		};
+		captures.set(capture, files.captureState(this.#on));
+		return capture;
+	}
+
+	restoreState(snapshot) {
+		const captured = captures.get(snapshot);
+		if (!captured) throw argumentError("restoreState", "snapshot", "a result of captureState()", args.describe(snapshot));
+		files.restoreState(this.#on, captured);
+		this.#artifacts = undefined;
+	}
+
+	// ---- artifacts and blobs
+
+	getArtifactsDir() {
+		const { file } = this.#state;
+		return file === undefined ? null : files.artifactsDir(file);
+	}
+
+	#artifactStore() {
+		const { state } = this.#on;
+		if (this.#artifacts?.state !== state || this.#artifacts.file !== state.file) {
+			const store = state.file === undefined ? new InMemoryArtifacts() : new ArtifactStore(state.file);
+			this.#artifacts = { state, file: state.file, store };
+		}
+		return this.#artifacts.store;
+	}
+
+	async allocateArtifactPath(toolType) {
+		args.requireString("allocateArtifactPath", "toolType", toolType);
+		return this.#artifactStore().allocatePath(toolType);
+	}
+
+	async saveArtifact(content, toolType) {
+		args.requireString("saveArtifact", "content", content);
+		args.requireString("saveArtifact", "toolType", toolType);
+		return this.#artifactStore().save(content, toolType);
+	}
+
+	async getArtifactPath(id) {
+		args.requireString("getArtifactPath", "id", id);
+		return this.#artifactStore().getPath(id);
+	}
+
+	async putBlob(data) {
+		if (!(data instanceof Uint8Array)) throw argumentError("putBlob", "data", "a Buffer", args.describe(data));
+		const dir = getBlobsDir();
+		const hash = await native.putBlob(dir, Buffer.from(data.buffer, data.byteOffset, data.byteLength));
+		return { hash, path: path.join(dir, hash), ref: `blob:sha256:${hash}` };
+	}
+}
+
+module.exports = { SessionManager };

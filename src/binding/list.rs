@@ -1,0 +1,134 @@
+//! Lists of session files.
+
+use super::error::to_js;
+use super::task::Job;
+use super::text::js_string_of_file;
+use crate::error::Result;
+use crate::json::string;
+use crate::list::{self, FoundFile, HeaderInfo};
+use napi::bindgen_prelude::AsyncTask;
+use napi::{Env, JsString};
+use napi_derive::napi;
+use std::path::{Path, PathBuf};
+
+/// Where to look: directories of sessions, or the root above all of them.
+fn found(dirs: &[String], root: Option<&String>) -> Vec<FoundFile> {
+    let mut files: Vec<FoundFile> = dirs.iter().flat_map(|dir| list::files(Path::new(dir))).collect();
+    if let Some(root) = root {
+        files.extend(list::all_files(Path::new(root)));
+    }
+    files.sort_by(|a, b| b.modified_ms.total_cmp(&a.modified_ms).then_with(|| a.path.cmp(&b.path)));
+    files.dedup_by(|a, b| a.path == b.path);
+    files
+}
+
+fn member(out: &mut Vec<u8>, key: &str, value: Option<&[u8]>) {
+    if let Some(value) = value {
+        out.push(b',');
+        string::write(out, key.as_bytes());
+        out.push(b':');
+        string::write(out, value);
+    }
+}
+
+fn row(out: &mut Vec<u8>, file: &FoundFile, header: &HeaderInfo, counts: Option<u64>, short: Option<&[u8]>) {
+    out.extend_from_slice(if out.is_empty() { b"[{" } else { b",{" });
+    out.extend_from_slice(format!("\"modified\":{},\"size\":{}", file.modified_ms, file.size).as_bytes());
+    if let Some(count) = counts {
+        out.extend_from_slice(format!(",\"messageCount\":{count}").as_bytes());
+    }
+    member(out, "path", Some(file.path.to_string_lossy().as_bytes()));
+    member(out, "id", Some(&header.id));
+    member(out, "cwd", header.cwd.as_deref());
+    member(out, "title", header.title.as_deref());
+    member(out, "parentSession", header.parent_session.as_deref());
+    member(out, "timestamp", header.timestamp.as_deref());
+    member(out, "firstPrompt", header.first_prompt.as_deref());
+    member(out, "shortSummary", short);
+    out.push(b'}');
+}
+
+fn finish(mut out: Vec<u8>) -> Vec<u8> {
+    if out.is_empty() {
+        out.push(b'[');
+    }
+    out.push(b']');
+    out
+}
+
+fn summaries(files: &[FoundFile]) -> Vec<u8> {
+    let read = |file: &FoundFile| Ok(list::summarize(file)?.map(|summary| (file.clone(), summary)));
+    let mut out = Vec::new();
+    for (file, summary) in list::each(files, read) {
+        row(&mut out, &file, &summary.header, Some(summary.message_count), summary.short_summary.as_deref());
+    }
+    finish(out)
+}
+
+type TextJob = AsyncTask<Job<Vec<u8>, String>>;
+
+fn text_job(name: &'static str, work: impl FnOnce() -> Result<Vec<u8>> + Send + 'static) -> TextJob {
+    // Half surrogates are written as escapes, so the text is valid UTF-8.
+    AsyncTask::new(Job::new(name, work, |_, text| Ok(String::from_utf8_lossy(&text).into_owned())))
+}
+
+/// JSON: every session below `dirs` and `root`, read whole, the newest first.
+#[napi(catch_unwind)]
+pub fn list_sessions(dirs: Vec<String>, root: Option<String>) -> TextJob {
+    text_job("list", move || Ok(summaries(&found(&dirs, root.as_ref()))))
+}
+
+/// JSON: the sessions in these files.
+#[napi(catch_unwind)]
+pub fn summarize_sessions(paths: Vec<String>) -> TextJob {
+    text_job("list", move || {
+        let files: Vec<FoundFile> = paths.iter().filter_map(|path| list::file(Path::new(path))).collect();
+        Ok(summaries(&files))
+    })
+}
+
+/// JSON: every session below `dirs` and `root`, read up to its header, or with `prompts` up to the
+/// first user message, the newest first; at most `limit` of them.
+#[napi(catch_unwind)]
+pub fn list_headers(dirs: Vec<String>, root: Option<String>, prompts: bool, limit: Option<u32>) -> TextJob {
+    text_job("list", move || {
+        let mut files = found(&dirs, root.as_ref());
+        let mut out = Vec::new();
+        let mut left = limit.map_or(usize::MAX, |limit| limit as usize);
+        while left > 0 && !files.is_empty() {
+            let batch: Vec<FoundFile> = files.drain(..files.len().min(left.saturating_add(4))).collect();
+            let read = |file: &FoundFile| Ok(list::header_info(file, prompts)?.map(|header| (file.clone(), header)));
+            for (file, header) in list::each(&batch, read).into_iter().take(left) {
+                row(&mut out, &file, &header, None, None);
+                left -= 1;
+            }
+        }
+        Ok(finish(out))
+    })
+}
+
+/// Text of all user and assistant messages of a file.
+#[napi(catch_unwind)]
+pub fn messages_text<'a>(env: &'a Env, path: String) -> napi::Result<JsString<'a>> {
+    let text = list::messages_text(&PathBuf::from(path)).map_err(|error| to_js(env, &error))?;
+    super::text::js_string(env, &text)
+}
+
+/// JSON: the summary of a session in the text of a storage, as an array of at most one.
+#[napi(catch_unwind)]
+pub fn summarize_text<'a>(env: &'a Env, text: String, path: String, modified: f64, size: f64) -> napi::Result<JsString<'a>> {
+    let summary = list::summarize_source(text.as_bytes(), text.len() as u64).map_err(|error| to_js(env, &error))?;
+    let file = FoundFile { path: PathBuf::from(path), modified_ms: modified, size: size as u64 };
+    let mut out = Vec::new();
+    if let Some(summary) = summary {
+        row(&mut out, &file, &summary.header, Some(summary.message_count), summary.short_summary.as_deref());
+    }
+    js_string_of_file(env, &finish(out))
+}
+
+/// The same as `messagesText` for a text.
+#[napi(catch_unwind)]
+pub fn messages_text_of<'a>(env: &'a Env, text: String) -> napi::Result<JsString<'a>> {
+    let text = list::messages_text_source(text.as_bytes(), text.len() as u64).map_err(|error| to_js(env, &error))?;
+    super::text::js_string(env, &text)
+}

@@ -1,0 +1,530 @@
+//! The session handle: lock, call the core, hand out text.
+
+use super::error::{of_entry, to_js};
+use super::task::Job;
+use super::text::{id_from_js, js_string, js_string_of_file};
+use crate::blob::BlobStore;
+use crate::context;
+use crate::error::Error;
+use crate::index::EntryIndex;
+use crate::json::string;
+use crate::session::{Body, HeaderEdit, Opened, Payload, Published, Session, Snapshot};
+use napi::bindgen_prelude::{AsyncTask, Uint32Array};
+use napi::{Env, JsString, Result};
+use napi_derive::napi;
+use parking_lot::Mutex;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A session of the core and the blob store its images go to.
+#[napi]
+pub struct NativeSession {
+    session: Arc<Mutex<Session>>,
+    blobs: Arc<BlobStore>,
+    /// What a branching left to tell, as JSON text.
+    branch_note: Vec<u8>,
+}
+
+/// What a session looked like at one moment.
+#[napi]
+pub struct NativeSnapshot {
+    snapshot: Snapshot,
+}
+
+/// How the context of a leaf is put together; see [`context::ContextPlan`].
+#[napi(object, object_from_js = false)]
+pub struct NativePlan {
+    /// JSON: `{thinkingLevel, serviceTier, mode, toolSelection, injections, models, compaction}`.
+    pub settings: String,
+    /// Entries kept by the compaction.
+    pub kept: Uint32Array,
+    /// Entries that become messages.
+    pub messages: Uint32Array,
+}
+
+/// Outcome of opening a path.
+#[napi(object, object_from_js = false)]
+pub struct NativeOpened {
+    /// `session`, `missing` or `empty`.
+    pub kind: String,
+    /// The session.
+    pub session: Option<NativeSession>,
+}
+
+fn wrap(session: Session, blobs: &Arc<BlobStore>) -> NativeSession {
+    NativeSession { session: Arc::new(Mutex::new(session)), blobs: Arc::clone(blobs), branch_note: Vec::new() }
+}
+
+fn blob_store(dir: String) -> Arc<BlobStore> {
+    Arc::new(BlobStore::new(PathBuf::from(dir)))
+}
+
+pub(super) fn plan_to_js(plan: context::ContextPlan) -> NativePlan {
+    let number = |at: Option<EntryIndex>| at.map_or("null".to_string(), |at| at.to_string());
+    let mut models = b"[".to_vec();
+    for (role, model) in &plan.models {
+        models.extend_from_slice(if models.len() > 1 { b",[" } else { b"[" });
+        string::write(&mut models, role);
+        models.push(b',');
+        string::write(&mut models, model);
+        models.push(b']');
+    }
+    models.push(b']');
+    NativePlan {
+        settings: format!(
+            "{{\"thinkingLevel\":{},\"serviceTier\":{},\"mode\":{},\"toolSelection\":{},\"injections\":{:?},\"compaction\":{},\"models\":{}}}",
+            number(plan.thinking_level),
+            number(plan.service_tier),
+            number(plan.mode),
+            number(plan.tool_selection),
+            plan.injections,
+            number(plan.compaction),
+            String::from_utf8_lossy(&models),
+        ),
+        kept: plan.kept.into(),
+        messages: plan.messages.into(),
+    }
+}
+
+/// Changed entries as they come from JavaScript.
+fn changes(entries: &[u32], texts: Vec<String>) -> Vec<(EntryIndex, Vec<u8>)> {
+    entries.iter().copied().zip(texts.into_iter().map(String::into_bytes)).collect()
+}
+
+fn header_edit(text: Option<String>, members: Option<String>) -> crate::error::Result<HeaderEdit> {
+    let mut edit = HeaderEdit { text: text.map(String::into_bytes), members: Vec::new() };
+    if let Some(members) = members {
+        let map: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&members)
+            .map_err(|error| Error::InvalidArgument { reason: format!("header members: {error}") })?;
+        for key in map.keys() {
+            let value = crate::json::edit::member(members.as_bytes(), key).unwrap_or(b"null");
+            edit.members.push((key.clone(), value.to_vec()));
+        }
+    }
+    Ok(edit)
+}
+
+#[napi]
+impl NativeSession {
+    /// A session that is not stored.
+    #[napi(factory, catch_unwind)]
+    pub fn create(env: &Env, header: String, seed: f64, blobs: String) -> Result<NativeSession> {
+        let session = Session::new(header.as_bytes(), seed as u64).map_err(|error| to_js(env, &error))?;
+        Ok(wrap(session, &blob_store(blobs)))
+    }
+
+    /// A session from the text of a storage; nothing if the text is blank.
+    #[napi(catch_unwind)]
+    pub fn from_text(env: &Env, text: String, path: String, seed: f64, blobs: String) -> Result<Option<NativeSession>> {
+        let session = Session::from_text(text.into_bytes(), Path::new(&path), seed as u64)
+            .map_err(|error| to_js(env, &error))?;
+        Ok(session.map(|session| wrap(session, &blob_store(blobs))))
+    }
+
+    /// Opens a file on the worker pool.
+    #[napi(catch_unwind)]
+    pub fn open(path: String, seed: f64, blobs: String) -> AsyncTask<Job<(Opened, Arc<BlobStore>), NativeOpened>> {
+        let work = move || {
+            let opened = Session::open(Path::new(&path), seed as u64)?;
+            Ok((opened, blob_store(blobs)))
+        };
+        AsyncTask::new(Job::new("open", work, |_, (opened, blobs)| {
+            Ok(match opened {
+                Opened::Session(session) => {
+                    NativeOpened { kind: "session".into(), session: Some(wrap(*session, &blobs)) }
+                }
+                Opened::Missing => NativeOpened { kind: "missing".into(), session: None },
+                Opened::Empty => NativeOpened { kind: "empty".into(), session: None },
+            })
+        }))
+    }
+
+    /// JSON: `{count, leafId, stored, path, outdated, version, unwritten, header, title, source}`.
+    #[napi(catch_unwind)]
+    pub fn describe<'a>(&self, env: &'a Env) -> Result<JsString<'a>> {
+        let session = self.session.lock();
+        let mut out = format!(
+            "{{\"count\":{},\"version\":{},\"stored\":{},\"unwritten\":{},\"leafId\":",
+            session.index().len(),
+            session.header().version,
+            session.is_stored(),
+            matches!(session.body(), Body::Disk(disk) if disk.has_unwritten()),
+        )
+        .into_bytes();
+        let string = |out: &mut Vec<u8>, key: &str, value: Option<&[u8]>| {
+            out.extend_from_slice(key.as_bytes());
+            match value {
+                Some(value) => string::write(out, value),
+                None => out.extend_from_slice(b"null"),
+            }
+        };
+        let leaf = session.leaf().map(|leaf| session.index().id(leaf));
+        string(&mut out, "", leaf.as_deref());
+        let path = match session.body() {
+            Body::Disk(disk) => Some(disk.path().to_string_lossy().into_owned()),
+            _ => None,
+        };
+        string(&mut out, ",\"path\":", path.as_ref().map(|path| path.as_bytes()));
+        let title = session.title_line();
+        string(&mut out, ",\"title\":", title.map(|line| &line.title[..]));
+        string(&mut out, ",\"source\":", title.and_then(|line| line.source.as_deref()));
+        out.extend_from_slice(b",\"header\":");
+        out.extend_from_slice(string::lossy(&session.header().text).as_bytes());
+        out.push(b'}');
+        js_string(env, &out)
+    }
+
+    /// Number of entries.
+    #[napi(catch_unwind)]
+    pub fn count(&self) -> u32 {
+        self.session.lock().index().len() as u32
+    }
+
+    /// JSON: what reading the file showed.
+    #[napi(catch_unwind)]
+    pub fn report(&self) -> String {
+        let session = self.session.lock();
+        let report = session.report();
+        let skipped: Vec<String> = report
+            .skipped
+            .iter()
+            .map(|skipped| {
+                format!("{{\"line\":{},\"offset\":{},\"reason\":{:?}}}", skipped.line, skipped.offset, skipped.reason)
+            })
+            .collect();
+        format!(
+            "{{\"lines\":{},\"entries\":{},\"skipped\":[{}],\"skippedCount\":{},\"tornTail\":{}}}",
+            report.lines,
+            session.index().len(),
+            skipped.join(","),
+            report.skipped_count,
+            report.torn_tail.map_or("null".into(), |offset| offset.to_string()),
+        )
+    }
+
+    /// Input, output, cache read, cache write, premium requests, cost.
+    #[napi(catch_unwind)]
+    pub fn usage(&self) -> Vec<f64> {
+        let usage = *self.session.lock().usage();
+        vec![usage.input, usage.output, usage.cache_read, usage.cache_write, usage.premium_requests, usage.cost]
+    }
+
+    /// Adds an entry. `kind` is its type, `text` its members as a JSON object, or for `message` the
+    /// message. Returns the id, with `!` behind it if the session's file shall appear now, and with
+    /// `@` and its number if that is not `expected`. Throws with `entryId` and `entryIndex` if the
+    /// entry was added but could not be written.
+    #[napi(catch_unwind)]
+    pub fn append(&self, env: &Env, kind: String, text: String, now: f64, expected: u32) -> Result<String> {
+        let payload = match kind.as_str() {
+            "message" => Payload::Message(text.as_bytes()),
+            kind => Payload::Members(kind, text.as_bytes()),
+        };
+        let appended = self
+            .session
+            .lock()
+            .append(payload, now as i64, &*self.blobs)
+            .map_err(|error| to_js(env, &error))?;
+        if let Some(error) = appended.error {
+            return Err(of_entry(env, &error, &appended.id, appended.index));
+        }
+        let mut answer = appended.id;
+        if appended.starts_file {
+            answer.push('!');
+        }
+        if appended.index != expected {
+            answer.push_str(&format!("@{}", appended.index));
+        }
+        Ok(answer)
+    }
+
+    /// Text from byte `from` on of a session in the text of a storage.
+    #[napi(catch_unwind)]
+    pub fn text_from<'a>(&self, env: &'a Env, from: f64) -> Result<JsString<'a>> {
+        let session = self.session.lock();
+        let text: &[u8] = match session.body() {
+            Body::Text(text) => text.get(from as usize..).unwrap_or_default(),
+            _ => b"",
+        };
+        js_string_of_file(env, text)
+    }
+
+    /// Bytes of the text of a storage.
+    #[napi(catch_unwind)]
+    pub fn text_length(&self) -> f64 {
+        match self.session.lock().body() {
+            Body::Text(text) => text.len() as f64,
+            _ => 0.0,
+        }
+    }
+
+    /// Writes a session that is not stored to a file; see [`Session::create_file`].
+    #[napi(catch_unwind)]
+    pub fn create_file(&self, env: &Env, path: String, blank: bool, entries: String) -> Result<()> {
+        let mut session = self.session.lock();
+        session
+            .create_file(Path::new(&path), blank, entries.as_bytes(), &*self.blobs)
+            .map_err(|error| to_js(env, &error))
+    }
+
+    /// The same on the worker pool.
+    #[napi(catch_unwind)]
+    pub fn create_file_async(&self, path: String, blank: bool, entries: String) -> AsyncTask<Job<(), ()>> {
+        let (session, blobs) = (Arc::clone(&self.session), Arc::clone(&self.blobs));
+        let work = move || session.lock().create_file(Path::new(&path), blank, entries.as_bytes(), &*blobs);
+        AsyncTask::new(Job::new("create", work, |_, ()| Ok(())))
+    }
+
+    /// Turns a session that is not stored into one in the text of a storage; returns the text.
+    #[napi(catch_unwind)]
+    pub fn create_text<'a>(&self, env: &'a Env, entries: String) -> Result<JsString<'a>> {
+        let text = self.session.lock().create_text(entries.as_bytes(), &*self.blobs);
+        js_string_of_file(env, &text.map_err(|error| to_js(env, &error))?)
+    }
+
+    /// Number of the entry with an id; nothing if there is none.
+    #[napi(catch_unwind)]
+    pub fn find(&self, id: String) -> Option<u32> {
+        self.session.lock().index().find(&id_from_js(&id))
+    }
+
+    /// Moves the leaf.
+    #[napi(catch_unwind)]
+    pub fn branch(&self, env: &Env, id: Option<String>) -> Result<()> {
+        let id = id.map(|id| id_from_js(&id));
+        self.session.lock().branch(id.as_deref()).map_err(|error| to_js(env, &error))
+    }
+
+    /// Number of the leaf.
+    #[napi(catch_unwind)]
+    pub fn leaf(&self) -> Option<u32> {
+        self.session.lock().leaf()
+    }
+
+    /// Entries from the root to `leaf`.
+    #[napi(catch_unwind)]
+    pub fn path(&self, leaf: u32) -> Uint32Array {
+        self.session.lock().index().path(leaf).into()
+    }
+
+    /// Children of an entry, or the roots.
+    #[napi(catch_unwind)]
+    pub fn children(&self, parent: Option<u32>) -> Uint32Array {
+        self.session.lock().index().children(parent.unwrap_or(crate::index::NONE)).into()
+    }
+
+    /// The tree: order and parents, one after the other.
+    #[napi(catch_unwind)]
+    pub fn tree(&self) -> Uint32Array {
+        let tree = self.session.lock().index().tree_order();
+        [tree.order, tree.parents].concat().into()
+    }
+
+    /// JSON: labels in force, `[[targetId, label], …]`.
+    #[napi(catch_unwind)]
+    pub fn labels<'a>(&self, env: &'a Env) -> Result<JsString<'a>> {
+        let session = self.session.lock();
+        let mut out = Vec::new();
+        for (target, label) in session.index().labels() {
+            out.extend_from_slice(if out.is_empty() { b"[[" } else { b",[" });
+            string::write(&mut out, &target);
+            out.push(b',');
+            string::write(&mut out, label);
+            out.push(b']');
+        }
+        if out.is_empty() {
+            out.push(b'[');
+        }
+        out.push(b']');
+        js_string(env, &out)
+    }
+
+    /// JSON array of as many of `entries` as fit in about `budget` bytes; see [`Session::bodies`].
+    #[napi(catch_unwind)]
+    pub fn bodies<'a>(&self, env: &'a Env, entries: &[u32], budget: u32, stored: bool) -> Result<JsString<'a>> {
+        let bodies = self.session.lock().bodies(entries, budget as usize, stored);
+        js_string_of_file(env, &bodies.map_err(|error| to_js(env, &error))?)
+    }
+
+    /// Which of `texts` differ from what is stored of their entries.
+    #[napi(catch_unwind)]
+    pub fn differing(&self, env: &Env, entries: &[u32], texts: Vec<String>) -> Result<Uint32Array> {
+        let differing = self.session.lock().differing(entries, &texts);
+        differing.map(Uint32Array::from).map_err(|error| to_js(env, &error))
+    }
+
+    /// JSON array of envelopes and whole entries; see [`Session::envelopes`].
+    #[napi(catch_unwind)]
+    pub fn envelopes<'a>(&self, env: &'a Env, from: u32, budget: u32) -> Result<JsString<'a>> {
+        let text = self.session.lock().envelopes(from, budget as usize).map_err(|error| to_js(env, &error))?;
+        js_string_of_file(env, &text)
+    }
+
+    /// How the context of the leaf is put together.
+    #[napi(catch_unwind)]
+    pub fn context(&self) -> NativePlan {
+        let session = self.session.lock();
+        plan_to_js(context::plan(session.index(), session.leaf()))
+    }
+
+    /// Remembers the present state.
+    #[napi(catch_unwind)]
+    pub fn snapshot(&self) -> NativeSnapshot {
+        NativeSnapshot { snapshot: self.session.lock().snapshot() }
+    }
+
+    /// Goes back to a remembered state.
+    #[napi(catch_unwind)]
+    pub fn restore(&self, snapshot: &NativeSnapshot) {
+        self.session.lock().restore(&snapshot.snapshot);
+    }
+
+    /// Directories in which the file may turn up.
+    #[napi(catch_unwind)]
+    pub fn set_places(&self, places: Vec<String>) {
+        self.session.lock().set_places(places.into_iter().map(PathBuf::from).collect());
+    }
+
+    /// Where the entries went when somebody replaced the file; given once.
+    #[napi(catch_unwind)]
+    pub fn take_remap(&self) -> Option<Uint32Array> {
+        self.session.lock().take_remap().map(Uint32Array::from)
+    }
+
+    /// Edits the header of a session that is not stored.
+    #[napi(catch_unwind)]
+    pub fn edit_header(&self, env: &Env, text: Option<String>, members: Option<String>) -> Result<()> {
+        header_edit(text, members)
+            .and_then(|edit| self.session.lock().edit_detached_header(&edit))
+            .map_err(|error| to_js(env, &error))
+    }
+
+    /// Writes what is queued and makes everything durable.
+    #[napi(catch_unwind)]
+    pub fn flush(&self) -> AsyncTask<Job<(), ()>> {
+        let (session, blobs) = (Arc::clone(&self.session), Arc::clone(&self.blobs));
+        AsyncTask::new(Job::new("flush", move || flush(&session, &blobs), |_, ()| Ok(())))
+    }
+
+    /// A session with the same entries and another header that is not stored.
+    #[napi(catch_unwind)]
+    pub fn detached_copy(&self, env: &Env, header: String) -> Result<NativeSession> {
+        let copy = self.session.lock().detached_copy(header.as_bytes()).map_err(|error| to_js(env, &error))?;
+        Ok(wrap(copy, &self.blobs))
+    }
+
+    /// Lets go of the file.
+    #[napi(catch_unwind)]
+    pub fn release(&self) {
+        self.session.lock().release();
+    }
+
+    /// Takes in what others appended.
+    #[napi(catch_unwind)]
+    pub fn refresh(&self) -> AsyncTask<Job<usize, u32>> {
+        let session = Arc::clone(&self.session);
+        AsyncTask::new(Job::new("refresh", move || session.lock().refresh(), |_, count| Ok(count as u32)))
+    }
+
+    /// Writes the file anew, or (with `target`) a copy of it, and returns the copy as a session.
+    #[napi(catch_unwind)]
+    pub fn rewrite(
+        &self,
+        target: Option<String>,
+        text: Option<String>,
+        members: Option<String>,
+        entries: &[u32],
+        texts: Vec<String>,
+        unique: f64,
+    ) -> AsyncTask<Job<(Option<Box<Session>>, Arc<BlobStore>), Option<NativeSession>>> {
+        let (session, blobs) = (Arc::clone(&self.session), Arc::clone(&self.blobs));
+        let changes = changes(entries, texts);
+        let work = move || {
+            let edit = header_edit(text, members)?;
+            let target = target.map(PathBuf::from);
+            let mut round = 0;
+            loop {
+                let plan = session.lock().plan_rewrite(target.as_deref(), &edit, &changes, &*blobs)?;
+                let Some(mut rewrite) = plan else { return Ok((None, blobs)) };
+                rewrite.copy(unique as u64 + round)?;
+                let published = session.lock().publish(rewrite, &*blobs)?;
+                match published {
+                    Published::InPlace => return Ok((None, blobs)),
+                    Published::Copy(copy) => return Ok((Some(copy), blobs)),
+                    Published::Stale => round += 1,
+                }
+            }
+        };
+        AsyncTask::new(Job::new("rewrite", work, |_, (copy, blobs)| Ok(copy.map(|copy| wrap(*copy, &blobs)))))
+    }
+
+    /// Rewrites the text of a storage; returns the new text.
+    #[napi(catch_unwind)]
+    pub fn rewrite_text<'a>(
+        &self,
+        env: &'a Env,
+        text: Option<String>,
+        members: Option<String>,
+        entries: &[u32],
+        texts: Vec<String>,
+    ) -> Result<JsString<'a>> {
+        let changes = changes(entries, texts);
+        let text = header_edit(text, members)
+            .and_then(|edit| self.session.lock().rewrite_text(&edit, &changes, &*self.blobs))
+            .map_err(|error| to_js(env, &error))?;
+        js_string_of_file(env, &text)
+    }
+
+    /// Writes a title into the title line. Resolves to whether the whole title fitted.
+    #[napi(catch_unwind)]
+    pub fn write_title_line(&self, title: String, updated_at: String) -> AsyncTask<Job<bool, bool>> {
+        let (session, blobs) = (Arc::clone(&self.session), Arc::clone(&self.blobs));
+        let work = move || session.lock().write_title_line(title.as_bytes(), &updated_at, &*blobs);
+        AsyncTask::new(Job::new("rename", work, |_, fitted| Ok(fitted)))
+    }
+
+    /// A new session of the path to `leaf`; see [`Session::branched`]. What became of the entries
+    /// is told by `takeBranchNote` of the new session.
+    #[napi(catch_unwind)]
+    pub fn branched(
+        &self,
+        env: &Env,
+        leaf: u32,
+        header: String,
+        path: Option<String>,
+        entries: &[u32],
+        texts: Vec<String>,
+        now: f64,
+    ) -> Result<NativeSession> {
+        let changes = changes(entries, texts);
+        let branched = self
+            .session
+            .lock()
+            .branched(leaf, header.as_bytes(), path.as_deref().map(Path::new), &changes, now as i64, &*self.blobs)
+            .map_err(|error| to_js(env, &error))?;
+        let mut note = format!("{{\"taken\":{:?},\"relinked\":{:?},\"labels\":[", branched.taken, branched.relinked).into_bytes();
+        note.extend_from_slice(&branched.labels.join(&b','));
+        note.extend_from_slice(b"]}");
+        let mut native = wrap(branched.session, &self.blobs);
+        native.branch_note = note;
+        Ok(native)
+    }
+
+    /// JSON: `{taken, relinked, labels}` of the branching this session comes from; given once.
+    #[napi(catch_unwind)]
+    pub fn take_branch_note<'a>(&mut self, env: &'a Env) -> Result<JsString<'a>> {
+        js_string(env, &std::mem::take(&mut self.branch_note))
+    }
+}
+
+fn flush(session: &Mutex<Session>, blobs: &BlobStore) -> crate::error::Result<()> {
+    let unsynced = session.lock().flush(blobs)?;
+    let blobs_synced = blobs.sync();
+    if let Some(unsynced) = unsynced {
+        if let Err(error) = blobs_synced.and_then(|()| unsynced.sync()) {
+            session.lock().sync_failed(&unsynced);
+            return Err(error);
+        }
+        return Ok(());
+    }
+    blobs_synced
+}

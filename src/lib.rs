@@ -1,0 +1,16 @@
+//! The core of omp-session: session files as trees of JSON lines.
+
+#[cfg(feature = "binding")]
+mod binding;
+pub mod blob;
+pub mod context;
+pub mod entry;
+pub mod error;
+pub mod index;
+pub mod json;
+pub mod list;
+pub mod log;
+pub mod migrate;
+pub mod persist;
+pub mod session;
+pub mod store;

@@ -1,0 +1,317 @@
+//! A new session from one path of an old one.
+
+use super::disk::DiskLog;
+use super::load::{LoadReport, Progress, parse_header};
+use super::{Body, Header, Session};
+use crate::entry::facts::{Facts, Usage};
+use crate::entry::kind::Kind;
+use crate::entry::timestamp;
+use crate::error::{Error, Result};
+use crate::index::{EntryIndex, NONE, Place, UNWRITTEN, flag};
+use crate::json::edit::set_members;
+use crate::json::scan::Scanner;
+use crate::json::string;
+use crate::persist::{self, BlobSink};
+use crate::store;
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A session made from a path, and what became of the old entries.
+#[derive(Debug)]
+pub struct Branched {
+    /// The new session.
+    pub session: Session,
+    /// The old numbers of the entries that were taken over, in their new order.
+    pub taken: Vec<EntryIndex>,
+    /// Those (by new number) that hang on another parent now.
+    pub relinked: Vec<EntryIndex>,
+    /// The new label entries' JSON texts, in order.
+    pub labels: Vec<Vec<u8>>,
+}
+
+/// Where the lines of the new session go.
+enum Target {
+    Nowhere,
+    File(BufWriter<File>),
+    Text(Vec<u8>),
+}
+
+impl Session {
+    /// Makes a session of the entries from the root to `leaf`, without its label entries, followed
+    /// by fresh ones for the labels in force on what remains. `header` is the new header's text;
+    /// `changes` are entries that differ from what is stored; `path` is the new file, or none if
+    /// nothing is to be stored in a file. Nothing is synced.
+    pub fn branched(
+        &mut self,
+        leaf: EntryIndex,
+        header: &[u8],
+        path: Option<&Path>,
+        changes: &[(EntryIndex, Vec<u8>)],
+        now: i64,
+        blobs: &dyn BlobSink,
+    ) -> Result<Branched> {
+        if matches!(self.body, Body::Disk(_)) {
+            self.write_queued(blobs)?;
+        }
+        let is_label = |at: &EntryIndex| self.index.get(*at).is_some_and(|record| record.kind == Kind::Label);
+        let taken: Vec<EntryIndex> = self.index.path(leaf).into_iter().filter(|at| !is_label(at)).collect();
+        let header = parse_header(header).ok_or_else(|| Error::InvalidArgument {
+            reason: "the header must be a JSON object of type \"session\" with an id".into(),
+        })?;
+        let mut index = self.index.extract(&taken);
+        let relinked: Vec<EntryIndex> = (0..taken.len() as u32)
+            .filter(|at| {
+                let old = self.index.get(taken[*at as usize]).map_or(NONE, |record| record.parent);
+                let new = at.checked_sub(1).map_or(NONE, |before| taken[before as usize]);
+                old != new
+            })
+            .collect();
+        let target = match (path, &self.body) {
+            (Some(path), _) => {
+                if let Some(parent) = path.parent() {
+                    store::create_dir_all(parent)?;
+                }
+                let file = store::create_new(path).map_err(|error| match error.code() {
+                    "EEXIST" => Error::Conflict { path: path.to_path_buf(), reason: "a file is there already".into() },
+                    _ => error,
+                })?;
+                Target::File(BufWriter::with_capacity(1 << 20, file))
+            }
+            (None, Body::Text(_)) => Target::Text(Vec::new()),
+            (None, _) => Target::Nowhere,
+        };
+        let mut job = Job { target, offset: 0, path };
+        let result = self.write_branch(&mut job, &header, &taken, &relinked, changes, &mut index, blobs);
+        let labels = match result.and_then(|()| self.fresh_labels(&mut index, &taken, now, &mut job)) {
+            Ok(labels) => labels,
+            Err(error) => {
+                if let Some(path) = path {
+                    // The name was free before, so nothing of anybody else's can be in the file.
+                    let _ = std::fs::remove_file(path);
+                }
+                return Err(error);
+            }
+        };
+        let mut usage = Usage::default();
+        self.add_usage(&taken, &mut usage, changes)?;
+        let header = Header { span: 0..header.text.len() as u64, ..header };
+        let lines = index.len() as u64 + 1;
+        let leaf = (index.len() as u32).checked_sub(1).unwrap_or(NONE);
+        let body = job.finish(lines)?;
+        let session = Session {
+            header,
+            title_line: None,
+            index: Arc::new(index),
+            leaf,
+            usage,
+            body,
+            report: LoadReport { lines, ..LoadReport::default() },
+            ids: self.ids.clone(),
+            outdated: false,
+            remap: None,
+            moves: 0,
+            renumberings: 0,
+        };
+        Ok(Branched { session, taken, relinked, labels })
+    }
+
+    fn write_queued(&mut self, blobs: &dyn BlobSink) -> Result<()> {
+        if self.disk()?.has_unwritten() {
+            let (_lock, file, size) = self.begin_write(true)?;
+            self.drain(&file, size, blobs)?;
+        }
+        Ok(())
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn write_branch(
+        &mut self,
+        job: &mut Job<'_>,
+        header: &Header,
+        taken: &[EntryIndex],
+        relinked: &[EntryIndex],
+        changes: &[(EntryIndex, Vec<u8>)],
+        index: &mut crate::index::Index,
+        blobs: &dyn BlobSink,
+    ) -> Result<()> {
+        job.line(&header.text)?;
+        if matches!(job.target, Target::Nowhere) {
+            for at in 0..taken.len() as u32 {
+                forget_place(index, at);
+            }
+            return Ok(());
+        }
+        let changed: std::collections::HashMap<_, _> = changes.iter().map(|(at, text)| (*at, text)).collect();
+        let relinked: std::collections::HashSet<_> = relinked.iter().collect();
+        let old_index = Arc::clone(&self.index);
+        let version = self.header.version;
+        let (mut at, mut failure) = (0u32, None);
+        self.texts(taken, |old, record, text| {
+            let new = at;
+            at += 1;
+            if failure.is_some() {
+                return;
+            }
+            let mut line: Cow<'_, [u8]> = match changed.get(&old) {
+                Some(text) => Cow::Borrowed(text.as_slice()),
+                None if record.has(flag::MIGRATED) => {
+                    Cow::Owned(crate::migrate::Upgrade::of(&old_index, old, record, version).apply(text))
+                }
+                None => Cow::Borrowed(text),
+            };
+            if relinked.contains(&new) {
+                let mut parent = Vec::new();
+                match new.checked_sub(1) {
+                    Some(before) => string::write(&mut parent, &index.id(before)),
+                    None => parent.extend_from_slice(b"null"),
+                }
+                if let Some(text) = set_members(&line, &[("parentId", Some(Cow::Owned(parent)))]) {
+                    line = Cow::Owned(text);
+                }
+            }
+            let written = prepared(&line, changed.contains_key(&old), blobs).and_then(|line| job.line(&line));
+            match written {
+                Ok((offset, length)) => place(index, new, offset, length),
+                Err(error) => failure = Some(error),
+            }
+        })?;
+        failure.map_or(Ok(()), Err)
+    }
+
+    fn fresh_labels(
+        &mut self,
+        index: &mut crate::index::Index,
+        taken: &[EntryIndex],
+        now: i64,
+        job: &mut Job<'_>,
+    ) -> Result<Vec<Vec<u8>>> {
+        let in_force: Vec<(Vec<u8>, Vec<u8>)> =
+            self.index.labels().into_iter().map(|(target, label)| (target, label.to_vec())).collect();
+        let mut labels = Vec::new();
+        for (target, label) in in_force {
+            if index.find(&target).is_none() || taken.is_empty() {
+                continue;
+            }
+            let mut id = self.ids.next_id();
+            while index.is_taken(id) {
+                id = self.ids.next_id();
+            }
+            let parent = index.id(index.len() as u32 - 1);
+            let mut line = format!("{{\"type\":\"label\",\"id\":\"{id:08x}\",\"parentId\":").into_bytes();
+            string::write(&mut line, &parent);
+            line.extend_from_slice(b",\"timestamp\":\"");
+            line.extend_from_slice(timestamp::format(now).as_bytes());
+            line.extend_from_slice(b"\",\"targetId\":");
+            string::write(&mut line, &target);
+            line.extend_from_slice(b",\"label\":");
+            string::write(&mut line, &label);
+            line.push(b'}');
+            let (offset, length) = job.line(&line)?;
+            let facts = Facts::scan(&mut Scanner::new(&line, 0))
+                .map_err(|_| Error::InvalidArgument { reason: "a label must be JSON".into() })?;
+            let id = format!("{id:08x}");
+            let hint = (index.len() as u32).checked_sub(1);
+            index.push(&line, &facts, Place {
+                offset,
+                length,
+                id: id.as_bytes(),
+                parent: Some(&parent),
+                parent_hint: hint,
+                flags: flag::OWN,
+            });
+            labels.push(line);
+        }
+        Ok(labels)
+    }
+
+    /// Sums up the messages of a path again; which of them were counted twice is not remembered.
+    fn add_usage(&mut self, taken: &[EntryIndex], usage: &mut Usage, changes: &[(EntryIndex, Vec<u8>)]) -> Result<()> {
+        let mut add = |text: &[u8]| {
+            if let Ok(Facts { usage: Some(part), .. }) = Facts::scan(&mut Scanner::new(text, 0)) {
+                usage.add(&part);
+            }
+        };
+        if !self.is_stored() {
+            changes.iter().for_each(|(_, text)| add(text));
+            return Ok(());
+        }
+        let messages: Vec<EntryIndex> = taken
+            .iter()
+            .copied()
+            .filter(|at| self.index.get(*at).is_some_and(|record| record.kind == Kind::Message))
+            .collect();
+        self.texts(&messages, |_, _, text| add(text))
+    }
+}
+
+fn prepared<'a>(line: &'a [u8], changed: bool, blobs: &dyn BlobSink) -> Result<Cow<'a, [u8]>> {
+    if changed {
+        if let Some(text) = persist::for_disk(line, blobs)? {
+            return Ok(Cow::Owned(text));
+        }
+    }
+    Ok(Cow::Borrowed(line))
+}
+
+fn place(index: &mut crate::index::Index, at: EntryIndex, offset: u64, length: u32) {
+    if let Some(record) = index.get_mut(at) {
+        record.offset = offset;
+        record.length = length;
+        record.flags = (record.flags | flag::OWN) & !(flag::MIGRATED);
+    }
+}
+
+fn forget_place(index: &mut crate::index::Index, at: EntryIndex) {
+    if let Some(record) = index.get_mut(at) {
+        record.offset = UNWRITTEN;
+        record.flags &= !flag::MIGRATED;
+    }
+}
+
+struct Job<'a> {
+    target: Target,
+    offset: u64,
+    path: Option<&'a Path>,
+}
+
+impl Job<'_> {
+    /// Writes one line; returns its offset and its length without LF.
+    fn line(&mut self, line: &[u8]) -> Result<(u64, u32)> {
+        let at = self.offset;
+        match &mut self.target {
+            Target::Nowhere => return Ok((UNWRITTEN, line.len() as u32)),
+            Target::Text(text) => {
+                text.extend_from_slice(line);
+                text.push(b'\n');
+            }
+            Target::File(file) => {
+                let written = file.write_all(line).and_then(|()| file.write_all(b"\n"));
+                written.map_err(|error| Error::io("write", self.path.unwrap_or(Path::new("")), error))?;
+            }
+        }
+        self.offset += line.len() as u64 + 1;
+        Ok((at, line.len() as u32))
+    }
+
+    fn finish(self, lines: u64) -> Result<Body> {
+        let progress = Progress { indexed: self.offset, line: lines, open: false };
+        match self.target {
+            Target::Nowhere => Ok(Body::Detached),
+            Target::Text(text) => Ok(Body::Text(text)),
+            Target::File(file) => {
+                let path = self.path.unwrap_or(Path::new("")).to_path_buf();
+                let file = file.into_inner().map_err(|error| {
+                    let _ = std::fs::remove_file(&path);
+                    Error::io("write", &path, error.into_error())
+                })?;
+                let mut log = DiskLog::new(path, Arc::new(file), true, progress);
+                log.unsynced_data = true;
+                log.unsynced_name = true;
+                Ok(Body::Disk(Box::new(log)))
+            }
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! Is the file at our path still ours? Renamed directories, replaced and deleted files.
+//!
+//! The descriptor is kept while comparing, so an inode number that is used again cannot deceive.
+
+use super::disk::{DiskLog, Previous, Unwritten};
+use super::load::Loaded;
+use super::{Body, Session};
+use crate::entry::facts::Facts;
+use crate::error::{Error, Result};
+use crate::index::{NONE, Place, UNWRITTEN, flag};
+use crate::json::scan::Scanner;
+use crate::log::read::{FileSource, Source};
+use crate::store::{self, FileId, FileLock};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Longest time of appending without a look at the path.
+const RECHECK: Duration = Duration::from_millis(50);
+
+/// Set in a number of a remap: the entry's bytes in the file are others than before.
+pub const CHANGED: u32 = 1 << 31;
+
+/// Where the file went.
+enum Fate {
+    Same,
+    Moved(PathBuf),
+    Deleted,
+    Replaced(File),
+}
+
+impl Session {
+    pub(super) fn disk(&mut self) -> Result<&mut DiskLog> {
+        match &mut self.body {
+            Body::Disk(disk) => Ok(disk),
+            _ => Err(Error::InvalidArgument { reason: "the session has no file".into() }),
+        }
+    }
+
+    /// Locks the file for writing, after making sure that it is ours and taking in what others
+    /// appended. Returns the lock, the file and its size.
+    pub(super) fn begin_write(&mut self, thorough: bool) -> Result<(FileLock, Arc<File>, u64)> {
+        // Every round either locks our file or follows it to another place; a file that is
+        // replaced faster than this is somebody's endless loop.
+        for _ in 0..16 {
+            let disk = self.disk()?;
+            let file = match disk.open_to_append() {
+                Ok(file) => file,
+                Err(error) if error.code() == "ENOENT" => return Err(gone(&disk.path)),
+                Err(error) => return Err(error),
+            };
+            let lock = FileLock::take(&file, &disk.path, &mut disk.budget)?;
+            if self.follow(&file, thorough)? {
+                drop(lock);
+                continue;
+            }
+            let size = self.take_in(&file)?;
+            return Ok((lock, file, size));
+        }
+        Err(Error::Conflict { path: self.disk()?.path.clone(), reason: "the file is replaced again and again".into() })
+    }
+
+    /// The open file for reading, after making sure that it is ours.
+    pub(super) fn begin_read(&mut self) -> Result<Arc<File>> {
+        for _ in 0..16 {
+            let disk = self.disk()?;
+            let file = disk.open()?;
+            if !self.follow(&file, true)? {
+                return Ok(file);
+            }
+        }
+        Err(Error::Conflict { path: self.disk()?.path.clone(), reason: "the file is replaced again and again".into() })
+    }
+
+    /// Looks whether the path still leads to `file`. Returns whether the descriptor changed.
+    pub(super) fn follow(&mut self, file: &Arc<File>, thorough: bool) -> Result<bool> {
+        let disk = self.disk()?;
+        let metadata = store::stat_open(file, &disk.path)?;
+        let recent = disk.checked.is_some_and(|at| at.elapsed() < RECHECK);
+        if !thorough && recent && store::link_count(&metadata) > 0 {
+            return Ok(false);
+        }
+        disk.checked = Some(Instant::now());
+        match fate(disk, file, FileId::of(&metadata), store::link_count(&metadata))? {
+            Fate::Same => Ok(false),
+            Fate::Moved(path) => {
+                disk.path = path;
+                Ok(false)
+            }
+            Fate::Deleted => self.write_in_full(file).map(|()| true),
+            Fate::Replaced(new) => self.adopt_replacement(file, new).map(|()| true),
+        }
+    }
+
+    /// Indexes what is new in the file. Returns its size.
+    pub(super) fn take_in(&mut self, file: &Arc<File>) -> Result<u64> {
+        let path = self.disk()?.path.clone();
+        let size = store::stat_open(file, &path)?.len();
+        let disk = self.disk()?;
+        let ours = disk.partial.is_some_and(|(end, _)| end == size);
+        if size < disk.progress.indexed {
+            return Err(Error::Conflict { path, reason: "the file was cut shorter by somebody else".into() });
+        }
+        if size > disk.progress.indexed && !ours {
+            let progress = disk.progress;
+            let index = Arc::try_unwrap(std::mem::take(&mut self.index)).unwrap_or_else(|shared| (*shared).clone());
+            let report = std::mem::take(&mut self.report);
+            let mut loaded = Loaded::resume(self.header.clone(), index, self.usage, report, progress);
+            let read = loaded.read(&FileSource { file, path: &path }, size, 0);
+            self.index = Arc::new(loaded.index);
+            self.usage = loaded.usage;
+            self.report = loaded.report;
+            self.disk()?.progress = loaded.progress;
+            read?;
+        }
+        Ok(size)
+    }
+
+    /// Writes the whole session again where its file was deleted.
+    fn write_in_full(&mut self, old: &Arc<File>) -> Result<()> {
+        let disk = self.disk()?;
+        let path = disk.path.clone();
+        if let Some(parent) = path.parent() {
+            store::create_dir_all(parent)?;
+        }
+        let source = FileSource { file: old, path: &path };
+        let size = store::stat_open(old, &path)?.len();
+        let mut temp = store::TempFile::beside(&path, size)?;
+        super::rewrite::copy(&source, 0, size, &mut temp)?;
+        temp.copy_mode(old)?;
+        // A name that appeared meanwhile is somebody else's: the next round looks at it.
+        let file = match temp.publish(&path) {
+            Ok(file) => file,
+            Err(error) if error.code() == "EEXIST" => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let disk = self.disk()?;
+        disk.file = Some(Arc::new(file));
+        disk.writable = true;
+        disk.unsynced_data = true;
+        disk.unsynced_name = true;
+        Ok(())
+    }
+
+    /// Goes on in a file that somebody put in place of ours: our acknowledged lines that it lacks
+    /// are queued again. Entries keep their ids; their numbers may change, see `take_remap`.
+    fn adopt_replacement(&mut self, old: &Arc<File>, new: File) -> Result<()> {
+        let path = self.disk()?.path.clone();
+        let new = Arc::new(new);
+        let size = store::stat_open(&new, &path)?.len();
+        let new_source = FileSource { file: &new, path: &path };
+        let mut loaded = Loaded::default();
+        loaded.read(&new_source, size, 0)?;
+        match &loaded.header {
+            Some(header) if header.id == self.header.id => {}
+            Some(_) => return Err(Error::Conflict { path, reason: "another session is at this path now".into() }),
+            None => return Err(Error::Conflict { path, reason: "something that is no session is at this path now".into() }),
+        }
+        let old_source = FileSource { file: old, path: &path };
+        let queued = std::mem::take(&mut self.disk()?.unwritten);
+        let mut unwritten = Vec::new();
+        let mut remap = vec![NONE; self.index.len()];
+        for (at, record) in self.index.records().iter().enumerate() {
+            let id = self.index.id(at as u32);
+            if let Some(found) = loaded.index.find(&id) {
+                let same = same_bytes(&old_source, record, &new_source, loaded.index.get(found))?;
+                remap[at] = found | if same { 0 } else { CHANGED };
+                if let Some(found) = loaded.index.get_mut(found) {
+                    found.flags |= record.flags & flag::OWN;
+                }
+                continue;
+            }
+            let waiting = queued.iter().find(|entry| entry.index == at as u32);
+            let (line, prepared) = match waiting {
+                Some(entry) => (entry.line.clone(), entry.prepared),
+                None if record.has(flag::OWN) && record.offset != UNWRITTEN => {
+                    (old_source.read_exact_at(record.offset, record.length as usize)?, true)
+                }
+                None => continue,
+            };
+            let parent = self.index.get(record.parent).map(|_| self.index.id(record.parent));
+            remap[at] = push_again(&mut loaded, &line, &id, parent.as_deref())?;
+            unwritten.push(Unwritten { index: remap[at], line, prepared });
+        }
+        loaded.index.settle();
+        let leaf_id = self.leaf().map(|leaf| self.index.id(leaf));
+        self.leaf = match leaf_id {
+            None => NONE,
+            Some(id) => {
+                let last = (loaded.index.len() as u32).checked_sub(1).unwrap_or(NONE);
+                loaded.index.find(&id).unwrap_or(last)
+            }
+        };
+        if let Some(header) = loaded.header {
+            self.outdated = header.version < 3.0;
+            self.header = header;
+        }
+        self.title_line = loaded.title_line;
+        self.moves += 1;
+        self.renumberings += 1;
+        self.index = Arc::new(loaded.index);
+        self.usage = loaded.usage;
+        self.report = loaded.report;
+        self.remap = Some(match self.remap.take() {
+            Some(earlier) => earlier.iter().map(|at| chain(*at, &remap)).collect(),
+            None => remap,
+        });
+        let disk = self.disk()?;
+        let seen = store::stat_open(old, &path)?.len();
+        disk.previous.push(Previous { file: Arc::clone(old), seen });
+        disk.file = Some(new);
+        disk.writable = true;
+        disk.progress = loaded.progress;
+        disk.unwritten = unwritten;
+        disk.partial = None;
+        disk.unsynced_name = true;
+        Ok(())
+    }
+}
+
+fn chain(earlier: u32, remap: &[u32]) -> u32 {
+    if earlier == NONE {
+        return NONE;
+    }
+    match remap.get((earlier & !CHANGED) as usize) {
+        Some(now) if *now != NONE => *now | earlier & CHANGED,
+        _ => NONE,
+    }
+}
+
+fn gone(path: &Path) -> Error {
+    Error::io("open", path, std::io::Error::from(std::io::ErrorKind::NotFound))
+}
+
+fn same_bytes(
+    old: &FileSource<'_>,
+    before: &crate::index::EntryRecord,
+    new: &FileSource<'_>,
+    after: Option<&crate::index::EntryRecord>,
+) -> Result<bool> {
+    let Some(after) = after.filter(|after| after.length == before.length && before.offset != UNWRITTEN) else {
+        return Ok(false);
+    };
+    let length = before.length as usize;
+    Ok(old.read_exact_at(before.offset, length)? == new.read_exact_at(after.offset, length)?)
+}
+
+fn push_again(loaded: &mut Loaded, line: &[u8], id: &[u8], parent: Option<&[u8]>) -> Result<u32> {
+    let facts = Facts::scan(&mut Scanner::new(line, 0))
+        .map_err(|_| Error::InvalidArgument { reason: "a line of this session is not JSON".into() })?;
+    if let Some(usage) = &facts.usage {
+        loaded.usage.add(usage);
+    }
+    let place = Place { offset: UNWRITTEN, length: line.len() as u32, id, parent, parent_hint: None, flags: flag::OWN };
+    Ok(loaded.index.push(line, &facts, place))
+}
+
+fn fate(disk: &DiskLog, file: &File, id: FileId, links: u64) -> Result<Fate> {
+    let at_path = store::stat(&disk.path)?;
+    if at_path.as_ref().is_some_and(|found| FileId::of(found) == id) {
+        return Ok(Fate::Same);
+    }
+    if links > 0 {
+        if let Some(path) = new_name(disk, file, id) {
+            return Ok(Fate::Moved(path));
+        }
+    }
+    match at_path {
+        Some(found) if !found.is_file() => Err(Error::Conflict {
+            path: disk.path.clone(),
+            reason: "something that is no file is at this path now".into(),
+        }),
+        Some(_) => Ok(Fate::Replaced(store::open_to_append(&disk.path)?)),
+        None if links > 0 => Ok(Fate::Same),
+        None => Ok(Fate::Deleted),
+    }
+}
+
+/// The name under which a file whose directory was renamed can be found.
+fn new_name(disk: &DiskLog, file: &File, id: FileId) -> Option<PathBuf> {
+    let name = disk.path.file_name()?;
+    let known = disk.places.iter().map(|place| place.join(name));
+    #[cfg(target_os = "linux")]
+    let known = {
+        use std::os::fd::AsRawFd;
+        known.chain(std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())))
+    };
+    #[cfg(not(target_os = "linux"))]
+    let _ = file;
+    let mut known = known;
+    known.find(|path| matches!(store::stat(path), Ok(Some(found)) if FileId::of(&found) == id))
+}

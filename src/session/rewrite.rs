@@ -1,0 +1,448 @@
+//! Writing the file anew: what did not change is copied as bytes.
+//!
+//! Three steps, so that the long one holds no lock: [`Session::plan_rewrite`] says what changes,
+//! [`Rewrite::copy`] writes a temporary file, [`Session::publish`] adds what was appended meanwhile
+//! and renames.
+
+use super::disk::{DiskLog, Previous};
+use super::{Body, Session};
+use crate::entry::facts::Facts;
+use crate::error::{Error, Result};
+use crate::index::{EntryIndex, Index, UNWRITTEN, flag};
+use crate::json::edit::set_members;
+use crate::json::scan::Scanner;
+use crate::log::read::{FileSource, Source};
+use crate::migrate::{self, Upgrade};
+use crate::persist::{self, BlobSink};
+use crate::store::{self, FileLock, TempFile};
+use std::borrow::Cow;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Bytes copied at once.
+const COPY_BYTES: usize = 1 << 20;
+
+/// What shall change in the header.
+#[derive(Debug, Clone, Default)]
+pub struct HeaderEdit {
+    /// A whole new header, as JSON text.
+    pub text: Option<Vec<u8>>,
+    /// Members to set, as JSON values.
+    pub members: Vec<(String, Vec<u8>)>,
+}
+
+/// New bytes for a stretch of the file.
+#[derive(Debug)]
+struct Edit {
+    start: u64,
+    end: u64,
+    bytes: EditBytes,
+    entry: Option<EntryIndex>,
+}
+
+#[derive(Debug)]
+enum EditBytes {
+    Ready(Vec<u8>),
+    /// Made from the old bytes while copying, so that an old file need not fit in memory.
+    Upgrade(Upgrade),
+}
+
+/// Where an edited stretch ended up.
+#[derive(Debug, Clone, Copy)]
+struct Moved {
+    old_start: u64,
+    old_end: u64,
+    new_start: u64,
+    new_end: u64,
+}
+
+/// A rewrite in progress.
+#[derive(Debug)]
+pub struct Rewrite {
+    source: Arc<File>,
+    path: PathBuf,
+    target: PathBuf,
+    in_place: bool,
+    end: u64,
+    header: Vec<u8>,
+    edits: Vec<Edit>,
+    moved: Vec<Moved>,
+    temp: Option<TempFile>,
+}
+
+/// Takes bytes.
+pub(super) trait Sink {
+    fn put(&mut self, bytes: &[u8]) -> Result<()>;
+    fn position(&self) -> u64;
+}
+
+impl Sink for TempFile {
+    fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        self.write(bytes)
+    }
+    fn position(&self) -> u64 {
+        self.length()
+    }
+}
+
+impl Sink for Vec<u8> {
+    fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        self.extend_from_slice(bytes);
+        Ok(())
+    }
+    fn position(&self) -> u64 {
+        self.len() as u64
+    }
+}
+
+/// Copies bytes through one buffer.
+pub(super) fn copy<S: Source + ?Sized>(source: &S, from: u64, to: u64, sink: &mut dyn Sink) -> Result<()> {
+    let mut buffer = vec![0u8; COPY_BYTES.min(to.saturating_sub(from) as usize)];
+    let mut at = from;
+    while at < to {
+        let room = buffer.len().min((to - at) as usize);
+        match source.read_at(&mut buffer[..room], at)? {
+            0 => return Err(source.ended(at)),
+            count => {
+                sink.put(&buffer[..count])?;
+                at += count as u64;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn copy_edited<S: Source + ?Sized>(source: &S, end: u64, edits: &[Edit], sink: &mut dyn Sink) -> Result<Vec<Moved>> {
+    let mut moved = Vec::with_capacity(edits.len());
+    let mut at = 0;
+    for edit in edits {
+        copy(source, at, edit.start, sink)?;
+        let new_start = sink.position();
+        match &edit.bytes {
+            EditBytes::Ready(bytes) => sink.put(bytes)?,
+            EditBytes::Upgrade(upgrade) => {
+                let old = source.read_exact_at(edit.start, (edit.end - edit.start) as usize)?;
+                sink.put(&upgrade.apply(&old))?;
+            }
+        }
+        moved.push(Moved { old_start: edit.start, old_end: edit.end, new_start, new_end: sink.position() });
+        at = edit.end;
+    }
+    copy(source, at, end, sink)?;
+    Ok(moved)
+}
+
+/// Where a position of the old file is in the new one, and the new length if the stretch that
+/// starts there was edited.
+fn relocate(moved: &[Moved], old: u64) -> (u64, Option<u64>) {
+    let before = moved.partition_point(|edit| edit.old_start <= old);
+    match before.checked_sub(1).map(|at| moved[at]) {
+        None => (old, None),
+        Some(edit) if edit.old_start == old => (edit.new_start, Some(edit.new_end - edit.new_start)),
+        Some(edit) => (old - edit.old_end + edit.new_end, None),
+    }
+}
+
+/// What became of a rewrite.
+#[derive(Debug)]
+pub enum Published {
+    /// The session is on the new file, at the same path.
+    InPlace,
+    /// The file at another path, as a session of its own; the old session stays as it is.
+    Copy(Box<Session>),
+    /// The file was replaced by somebody else meanwhile: plan again.
+    Stale,
+}
+
+impl Rewrite {
+    fn target_path(&self) -> Option<&Path> {
+        (!self.in_place).then_some(&self.target)
+    }
+
+    /// Writes everything up to the end known when the rewrite was planned, and syncs it.
+    pub fn copy(&mut self, unique: u64) -> Result<()> {
+        let mut temp = TempFile::beside(&self.target, unique)?;
+        temp.copy_mode(&self.source)?;
+        let source = FileSource { file: &self.source, path: &self.path };
+        self.moved = copy_edited(&source, self.end, &self.edits, &mut temp)?;
+        temp.sync()?;
+        self.temp = Some(temp);
+        Ok(())
+    }
+}
+
+impl Session {
+    /// The header after an edit, with the version it will have in a file.
+    fn edited_header(&self, edit: &HeaderEdit) -> Result<Vec<u8>> {
+        let members: Vec<_> = edit
+            .members
+            .iter()
+            .map(|(key, value)| (key.as_str(), Some(Cow::Borrowed(&value[..]))))
+            .collect();
+        let text = edit.text.as_ref().unwrap_or(&self.header.text);
+        let text = set_members(text, &members).filter(|text| super::load::parse_header(text).is_some());
+        let text = text.ok_or_else(|| Error::InvalidArgument {
+            reason: "the header must stay a JSON object of type \"session\" with an id".into(),
+        })?;
+        Ok(migrate::upgrade_header(&text, self.header.version))
+    }
+
+    fn header_edit(&self, header: &[u8]) -> Option<Edit> {
+        let span = self.header.span.clone();
+        (header != self.header.text).then(|| Edit {
+            start: span.start,
+            end: span.end,
+            bytes: EditBytes::Ready(header.to_vec()),
+            entry: None,
+        })
+    }
+
+    /// The edits that bring the file to what the session is now: the header, the entries in
+    /// `changes` (their JSON text), and every line of an older format.
+    fn edits(&mut self, header: &[u8], changes: &[(EntryIndex, Vec<u8>)], blobs: &dyn BlobSink) -> Result<Vec<Edit>> {
+        let mut edits: Vec<Edit> = self.header_edit(header).into_iter().collect();
+        let mut changed = std::collections::HashSet::new();
+        for (at, text) in changes {
+            let Some(record) = self.index.get(*at).copied() else { continue };
+            let text = persist::for_disk(text, blobs)?.unwrap_or_else(|| text.clone());
+            changed.insert(*at);
+            if record.offset == UNWRITTEN {
+                self.replace_queued(*at, text);
+                continue;
+            }
+            let end = record.offset + u64::from(record.length);
+            if self.read_span(record.offset, end)? != text {
+                edits.push(Edit { start: record.offset, end, bytes: EditBytes::Ready(text), entry: Some(*at) });
+            }
+        }
+        if self.outdated {
+            for (at, record) in self.index.records().iter().enumerate() {
+                let at = at as u32;
+                if record.has(flag::MIGRATED) && record.offset != UNWRITTEN && !changed.contains(&at) {
+                    let upgrade = Upgrade::of(&self.index, at, record, self.header.version);
+                    let end = record.offset + u64::from(record.length);
+                    edits.push(Edit { start: record.offset, end, bytes: EditBytes::Upgrade(upgrade), entry: None });
+                }
+            }
+        }
+        edits.sort_by_key(|edit| edit.start);
+        Ok(edits)
+    }
+
+    fn replace_queued(&mut self, at: EntryIndex, text: Vec<u8>) {
+        if let Body::Disk(disk) = &mut self.body {
+            // A line of which a part is in the file already is finished as it was begun.
+            if disk.partial.is_none() {
+                if let Some(queued) = disk.unwritten.iter_mut().find(|queued| queued.index == at) {
+                    queued.line = text;
+                    queued.prepared = true;
+                }
+            }
+        }
+    }
+
+    /// Plans a rewrite of the file, in place or (with `target`) as a new file at another path.
+    /// `None` if the file already is what it shall be.
+    pub fn plan_rewrite(
+        &mut self,
+        target: Option<&Path>,
+        edit: &HeaderEdit,
+        changes: &[(EntryIndex, Vec<u8>)],
+        blobs: &dyn BlobSink,
+    ) -> Result<Option<Rewrite>> {
+        let (_lock, source, _) = self.begin_copy(target, blobs)?;
+        let header = self.edited_header(edit)?;
+        let edits = self.edits(&header, changes, blobs)?;
+        if edits.is_empty() && target.is_none() {
+            return Ok(None);
+        }
+        let disk = self.disk()?;
+        let path = disk.path.clone();
+        let end = store::stat_open(&source, &path)?.len();
+        let real = std::fs::canonicalize(&path).map_err(|error| Error::io("realpath", &path, error));
+        let (target, in_place) = match target {
+            Some(target) => (target.to_path_buf(), false),
+            // A session file that is a symbolic link stays one: what it points to is replaced.
+            None => (real?, true),
+        };
+        Ok(Some(Rewrite { source, path, target, in_place, end, header, edits, moved: Vec::new(), temp: None }))
+    }
+
+    /// Makes the copied file the session's.
+    pub fn publish(&mut self, mut rewrite: Rewrite, blobs: &dyn BlobSink) -> Result<Published> {
+        let Some(mut temp) = rewrite.temp.take() else {
+            return Err(Error::InvalidArgument { reason: "the rewrite has not been copied".into() });
+        };
+        let (lock, file, _) = self.begin_copy(rewrite.target_path(), blobs)?;
+        if !Arc::ptr_eq(&file, &rewrite.source) {
+            return Ok(Published::Stale);
+        }
+        let size = store::stat_open(&file, &rewrite.path)?.len();
+        let source = FileSource { file: &file, path: &rewrite.path };
+        if size > rewrite.end {
+            copy(&source, rewrite.end, size, &mut temp)?;
+            temp.sync()?;
+        }
+        if !rewrite.in_place {
+            let new = Arc::new(temp.publish(&rewrite.target)?);
+            let progress = self.disk()?.progress;
+            let mut log = DiskLog::new(rewrite.target.clone(), new, true, progress);
+            log.unsynced_name = store::sync_dir(&rewrite.target).is_err();
+            let mut session = self.on(log);
+            session.settle_in(&rewrite);
+            return Ok(Published::Copy(Box::new(session)));
+        }
+        let new = temp.replace(&rewrite.target)?;
+        let disk = self.disk()?;
+        disk.previous.push(Previous { file: Arc::clone(&file), seen: size });
+        // Files replaced long ago have no writers left; descriptors are not free.
+        let surplus = disk.previous.len().saturating_sub(8);
+        disk.previous.drain(..surplus);
+        disk.file = Some(Arc::new(new));
+        disk.writable = true;
+        disk.checked = None;
+        disk.partial = None;
+        disk.unsynced_data = false;
+        disk.tail_seen = None;
+        let synced = store::sync_dir(&rewrite.target);
+        disk.unsynced_name = synced.is_err();
+        drop(lock);
+        self.settle_in(&rewrite);
+        synced.map(|()| Published::InPlace)
+    }
+
+    /// Makes the file ready to be copied: with the lock and everything written for a rewrite in
+    /// place, without a lock where only a copy is made and nothing is left to write, so that a
+    /// session that may only be read can be forked.
+    fn begin_copy(&mut self, target: Option<&Path>, blobs: &dyn BlobSink) -> Result<(Option<FileLock>, Arc<File>, u64)> {
+        if target.is_some() && !self.disk()?.has_unwritten() {
+            let file = self.begin_read()?;
+            let size = self.take_in(&file)?;
+            return Ok((None, file, size));
+        }
+        let (lock, file, size) = self.begin_write(true)?;
+        self.drain(&file, size, blobs)?;
+        Ok((Some(lock), file, size))
+    }
+
+    /// Follows the bytes to their new places.
+    fn settle_in(&mut self, rewrite: &Rewrite) {
+        let moved = &rewrite.moved;
+        self.moves += 1;
+        let index = Arc::make_mut(&mut self.index);
+        relocate_entries(index, moved);
+        for edit in &rewrite.edits {
+            if let (Some(at), EditBytes::Ready(text)) = (edit.entry, &edit.bytes) {
+                describe_again(index, at, text);
+            }
+        }
+        self.header.span = {
+            let (start, length) = relocate(moved, self.header.span.start);
+            start..start + length.unwrap_or(self.header.text.len() as u64)
+        };
+        if let Some(header) = super::load::parse_header(&rewrite.header) {
+            self.header = super::Header { span: self.header.span.clone(), ..header };
+        }
+        self.outdated = false;
+        if let Some(title) = &mut self.title_line {
+            title.offset = relocate(moved, title.offset).0;
+        }
+        if let Body::Disk(disk) = &mut self.body {
+            disk.progress.indexed = relocate(moved, disk.progress.indexed).0;
+        }
+    }
+
+    /// Rewrites the text of a storage. Returns the new text.
+    pub fn rewrite_text(&mut self, edit: &HeaderEdit, changes: &[(EntryIndex, Vec<u8>)], blobs: &dyn BlobSink) -> Result<Vec<u8>> {
+        let header = self.edited_header(edit)?;
+        let edits = self.edits(&header, changes, blobs)?;
+        let Body::Text(text) = &self.body else {
+            return Err(Error::InvalidArgument { reason: "the session has no text".into() });
+        };
+        let mut out = Vec::with_capacity(text.len() + 256);
+        let moved = copy_edited(&text[..], text.len() as u64, &edits, &mut out)?;
+        let rewrite_header = header;
+        self.moves += 1;
+        let index = Arc::make_mut(&mut self.index);
+        relocate_entries(index, &moved);
+        for edit in &edits {
+            if let (Some(at), EditBytes::Ready(text)) = (edit.entry, &edit.bytes) {
+                describe_again(index, at, text);
+            }
+        }
+        let (start, length) = relocate(&moved, self.header.span.start);
+        let span = start..start + length.unwrap_or(self.header.text.len() as u64);
+        if let Some(header) = super::load::parse_header(&rewrite_header) {
+            self.header = super::Header { span, ..header };
+        }
+        self.outdated = false;
+        self.body = Body::Text(out.clone());
+        Ok(out)
+    }
+
+    /// Writes a file of an older version anew before something is appended to it.
+    pub(super) fn rewrite_outdated(&mut self, blobs: &dyn BlobSink) -> Result<()> {
+        for round in 0..4u64 {
+            let Some(mut rewrite) = self.plan_rewrite(None, &HeaderEdit::default(), &[], blobs)? else {
+                return Ok(());
+            };
+            rewrite.copy(self.index.len() as u64 ^ round << 32)?;
+            if !matches!(self.publish(rewrite, blobs)?, Published::Stale) {
+                return Ok(());
+            }
+        }
+        let path = self.disk()?.path.clone();
+        Err(Error::Conflict { path, reason: "the file is replaced again and again".into() })
+    }
+
+    /// Edits the header of a session that is not stored.
+    pub fn edit_detached_header(&mut self, edit: &HeaderEdit) -> Result<()> {
+        let text = self.edited_header(edit)?;
+        if let Some(header) = super::load::parse_header(&text) {
+            self.header = header;
+        }
+        Ok(())
+    }
+
+    /// A session on a file of its own that begins as a copy of this one: same entries and numbers.
+    pub(super) fn on(&self, disk: DiskLog) -> Session {
+        Session {
+            header: self.header.clone(),
+            title_line: self.title_line.clone(),
+            index: Arc::clone(&self.index),
+            leaf: self.leaf,
+            usage: self.usage,
+            body: Body::Disk(Box::new(disk)),
+            report: self.report.clone(),
+            ids: self.ids.clone(),
+            outdated: self.outdated,
+            remap: None,
+            moves: self.moves,
+            renumberings: self.renumberings,
+        }
+    }
+}
+
+fn relocate_entries(index: &mut Index, moved: &[Moved]) {
+    for at in 0..index.len() as u32 {
+        if let Some(record) = index.get_mut(at).filter(|record| record.offset != UNWRITTEN) {
+            let (offset, length) = relocate(moved, record.offset);
+            record.offset = offset;
+            record.length = length.map_or(record.length, |length| length as u32);
+            record.flags &= !flag::MIGRATED;
+        }
+    }
+}
+
+/// What a changed entry decides may have changed with it.
+fn describe_again(index: &mut Index, at: EntryIndex, text: &[u8]) {
+    if let (Ok(facts), Some(mut record)) = (Facts::scan(&mut Scanner::new(text, 0)), index.get(at).copied()) {
+        index.describe(at, &mut record, text, &facts);
+        record.flags &= !flag::REGULAR;
+        record.time = facts.time;
+        if let Some(slot) = index.get_mut(at) {
+            *slot = record;
+        }
+    }
+}

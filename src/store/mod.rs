@@ -1,0 +1,119 @@
+//! The calls to the operating system that session files need, with errors that name call and path.
+//!
+//! Nothing here knows what is in a file. Locks are advisory and belong to the open file, so a
+//! process that dies leaves none behind.
+
+mod lock;
+mod replace;
+
+pub use lock::{FileLock, LockBudget};
+pub use replace::{TempFile, publish_new, sync_dir, temp_path};
+
+use crate::error::{Error, Result};
+use std::fs::{File, Metadata, OpenOptions};
+use std::io;
+use std::path::Path;
+
+/// What tells two files apart while both exist. Inode numbers are used again after a deletion, so
+/// this is an identity only while a descriptor is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+impl FileId {
+    /// The identity of what `metadata` describes.
+    pub fn of(metadata: &Metadata) -> FileId {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt;
+            FileId { device: metadata.dev(), inode: metadata.ino() }
+        }
+        #[cfg(windows)]
+        {
+            use std::os::windows::fs::MetadataExt;
+            FileId { device: metadata.creation_time(), inode: 0 }
+        }
+    }
+}
+
+/// Number of names a file has; 0 when it was deleted or replaced.
+pub fn link_count(metadata: &Metadata) -> u64 {
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::MetadataExt::nlink(metadata)
+    }
+    #[cfg(windows)]
+    {
+        let _ = metadata;
+        1
+    }
+}
+
+/// State of an open file.
+pub fn stat_open(file: &File, path: &Path) -> Result<Metadata> {
+    file.metadata().map_err(|error| Error::io("fstat", path, error))
+}
+
+/// State of what is at `path`; `None` if nothing is, or a part of the path is no directory.
+pub fn stat(path: &Path) -> Result<Option<Metadata>> {
+    match std::fs::metadata(path) {
+        Ok(metadata) => Ok(Some(metadata)),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+        Err(error) => Err(Error::io("stat", path, error)),
+    }
+}
+
+/// Opens an existing file for reading and appending, or for reading alone where writing is not
+/// permitted. The second value says whether it can be written.
+pub fn open(path: &Path) -> Result<(File, bool)> {
+    let metadata = std::fs::metadata(path).map_err(|error| Error::io("open", path, error))?;
+    if metadata.is_dir() {
+        return Err(Error::io("open", path, io::Error::from(io::ErrorKind::IsADirectory)));
+    }
+    if !metadata.is_file() {
+        // Opening a pipe would wait for a writer, and a device has no end.
+        return Err(Error::InvalidArgument { reason: format!("{} is not a regular file", path.display()) });
+    }
+    match OpenOptions::new().read(true).append(true).open(path) {
+        Ok(file) => Ok((file, true)),
+        Err(error) if is_not_permitted(&error) => {
+            let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
+            Ok((file, false))
+        }
+        Err(error) => Err(Error::io("open", path, error)),
+    }
+}
+
+fn is_not_permitted(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
+}
+
+/// Opens an existing file for reading and appending.
+pub fn open_to_append(path: &Path) -> Result<File> {
+    OpenOptions::new().read(true).append(true).open(path).map_err(|error| Error::io("open", path, error))
+}
+
+/// Creates a file that must not exist, readable by its owner only.
+pub fn create_new(path: &Path) -> Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).append(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map_err(|error| Error::io("open", path, error))
+}
+
+/// Creates a directory and its parents, open to their owner only.
+pub fn create_dir_all(path: &Path) -> Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path).map_err(|error| Error::io("mkdir", path, error))
+}
+
+/// Makes the content of a file survive a power loss.
+pub fn sync(file: &File, path: &Path) -> Result<()> {
+    file.sync_data().map_err(|error| Error::io("fdatasync", path, error))
+}

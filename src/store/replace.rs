@@ -1,0 +1,129 @@
+//! Putting a whole file in place: written beside its target, synced, then renamed.
+
+use super::create_new;
+use crate::error::{Error, Result};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Name of a temporary file beside `target`: hidden, and not ending in `.jsonl`, so that no listing
+/// takes it for a session.
+pub fn temp_path(target: &Path, unique: u64) -> PathBuf {
+    let mut name = OsString::from(".");
+    name.push(target.file_name().unwrap_or_default());
+    name.push(format!(".{unique:016x}.tmp"));
+    target.with_file_name(name)
+}
+
+/// A file being written; removed when dropped unless it was published.
+#[derive(Debug)]
+pub struct TempFile {
+    file: File,
+    path: PathBuf,
+    length: u64,
+    published: bool,
+}
+
+impl TempFile {
+    /// Creates it beside `target`.
+    pub fn beside(target: &Path, mut unique: u64) -> Result<TempFile> {
+        loop {
+            let path = temp_path(target, unique);
+            match create_new(&path) {
+                Ok(file) => return Ok(TempFile { file, path, length: 0, published: false }),
+                Err(error) if error.code() == "EEXIST" => unique = unique.wrapping_add(0x9e37_79b9),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Adds bytes.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.file.write_all(bytes).map_err(|error| Error::io("write", &self.path, error))?;
+        self.length += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Bytes written so far.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Gives it the permissions of the file it replaces.
+    pub fn copy_mode(&self, of: &File) -> Result<()> {
+        let permissions = of.metadata().map_err(|error| Error::io("fstat", &self.path, error))?.permissions();
+        self.file.set_permissions(permissions).map_err(|error| Error::io("fchmod", &self.path, error))
+    }
+
+    /// Makes its content durable.
+    pub fn sync(&self) -> Result<()> {
+        super::sync(&self.file, &self.path)
+    }
+
+    /// Renames it over `target` and returns the open file.
+    pub fn replace(mut self, target: &Path) -> Result<File> {
+        std::fs::rename(&self.path, target).map_err(|error| Error::io("rename", target, error))?;
+        self.published = true;
+        self.file.try_clone().map_err(|error| Error::io("dup", target, error))
+    }
+
+    /// Gives it the name `target`, which must be free, and returns the open file.
+    pub fn publish(mut self, target: &Path) -> Result<File> {
+        publish_new(&self.path, target)?;
+        self.published = true;
+        self.file.try_clone().map_err(|error| Error::io("dup", target, error))
+    }
+}
+
+impl Drop for TempFile {
+    fn drop(&mut self) {
+        if !self.published {
+            // What cannot be removed is a hidden file that nothing reads.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Renames without ever replacing: a second name is made, which fails if the target exists, and the
+/// first is removed.
+pub fn publish_new(from: &Path, target: &Path) -> Result<()> {
+    match std::fs::hard_link(from, target) {
+        Ok(()) => {
+            let _ = std::fs::remove_file(from);
+            Ok(())
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(Error::io("link", target, error)),
+        Err(_) => {
+            // File systems without hard links: a placeholder created exclusively reserves the name.
+            drop(create_new(target)?);
+            std::fs::rename(from, target).map_err(|error| {
+                let _ = std::fs::remove_file(target);
+                Error::io("rename", target, error)
+            })
+        }
+    }
+}
+
+/// Makes the names in the directory of `path` durable.
+pub fn sync_dir(path: &Path) -> Result<()> {
+    #[cfg(unix)]
+    {
+        let parent = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        let dir = File::open(parent).map_err(|error| Error::io("open", parent, error))?;
+        match dir.sync_all() {
+            // Some network file systems cannot sync a directory; their renames are durable or not.
+            Err(error) if error.raw_os_error() == Some(libc::EINVAL) => Ok(()),
+            Err(error) => Err(Error::io("fsync", parent, error)),
+            Ok(()) => Ok(()),
+        }
+    }
+    #[cfg(windows)]
+    {
+        let _ = path;
+        Ok(())
+    }
+}
