@@ -1,19 +1,125 @@
-//! stub
-use crate::error::Result;
-use std::path::{PathBuf,Path};
-/// s
+//! The blob store: files named by the SHA-256 of their content.
+//!
+//! A blob is written beside its name and renamed, so that its name never stands for half of it. An
+//! existing file of the right size is taken as it is: the name is made by a collision-free hash, and
+//! only a truncation could make it wrong. Names from session files are data: what is not 64
+//! lower-case hex digits is never made a path.
+
+use crate::error::{Error, Result};
+use crate::persist::BlobSink;
+use crate::store::{self, TempFile};
+use parking_lot::Mutex;
+use sha2::{Digest, Sha256};
+use std::path::{Path, PathBuf};
+
+/// How a reference to a blob begins; the hash follows.
+pub const REF_PREFIX: &str = "blob:sha256:";
+
+/// A directory of blobs.
 #[derive(Debug)]
-pub struct BlobStore { dir: PathBuf }
-impl BlobStore {
-    /// n
-    pub fn new(dir: PathBuf) -> Self { BlobStore { dir } }
-    /// d
-    pub fn dir(&self) -> &Path { &self.dir }
-    /// p
-    pub fn put(&self, _bytes: &[u8]) -> Result<String> { Ok(String::new()) }
-    /// r
-    pub fn read(&self, _hex: &str) -> Result<Option<Vec<u8>>> { Ok(None) }
-    /// s
-    pub fn sync(&self) -> Result<()> { Ok(()) }
+pub struct BlobStore {
+    dir: PathBuf,
+    unsynced: Mutex<Vec<PathBuf>>,
 }
-impl crate::persist::BlobSink for BlobStore { fn put(&self, bytes: &[u8]) -> Result<String> { BlobStore::put(self, bytes) } }
+
+fn is_hash(hash: &str) -> bool {
+    hash.len() == 64 && hash.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+impl BlobStore {
+    /// The store in `dir`, which is created with the first blob.
+    pub fn new(dir: PathBuf) -> Self {
+        BlobStore { dir, unsynced: Mutex::default() }
+    }
+
+    /// Stores bytes; returns their hash.
+    pub fn put(&self, bytes: &[u8]) -> Result<String> {
+        let hash: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        let path = self.dir.join(&hash);
+        if store::stat(&path)?.is_some_and(|found| found.is_file() && found.len() == bytes.len() as u64) {
+            return Ok(hash);
+        }
+        store::create_dir_all(&self.dir)?;
+        let mut temp = TempFile::beside(&path, u64::from(std::process::id()))?;
+        temp.write(bytes)?;
+        temp.replace(&path)?;
+        self.unsynced.lock().push(path);
+        Ok(hash)
+    }
+
+    /// The bytes of a blob; nothing if it is missing or `hash` is none.
+    pub fn read(&self, hash: &str) -> Result<Option<Vec<u8>>> {
+        if !is_hash(hash) {
+            return Ok(None);
+        }
+        let path = self.dir.join(hash);
+        match std::fs::read(&path) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Error::io("read", path, error)),
+        }
+    }
+
+    /// Makes the blobs stored since the last time durable. What could not be synced is tried again
+    /// the next time.
+    pub fn sync(&self) -> Result<()> {
+        let paths = std::mem::take(&mut *self.unsynced.lock());
+        let synced = sync_all(&paths);
+        if synced.is_err() {
+            self.unsynced.lock().extend(paths);
+        }
+        synced
+    }
+}
+
+fn sync_all(paths: &[PathBuf]) -> Result<()> {
+    for path in paths {
+        let file = std::fs::File::open(path).map_err(|error| Error::io("open", path, error))?;
+        store::sync(&file, path)?;
+    }
+    paths.first().map_or(Ok(()), |path: &PathBuf| store::sync_dir(Path::new(path)))
+}
+
+impl BlobSink for BlobStore {
+    fn put(&self, bytes: &[u8]) -> Result<String> {
+        BlobStore::put(self, bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_blob_is_named_by_its_content_and_comes_back() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let blobs = BlobStore::new(dir.path().join("deep/blobs"));
+        let hash = blobs.put(b"abc").expect("stored");
+        assert_eq!(hash, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        assert_eq!(blobs.put(b"abc").expect("stored again"), hash);
+        assert_eq!(blobs.read(&hash).expect("read").as_deref(), Some(&b"abc"[..]));
+        blobs.sync().expect("synced");
+        let names = std::fs::read_dir(dir.path().join("deep/blobs")).expect("listed").count();
+        assert_eq!(names, 1);
+    }
+
+    #[test]
+    fn a_cut_blob_is_written_again() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let blobs = BlobStore::new(dir.path().to_path_buf());
+        let hash = blobs.put(b"abc").expect("stored");
+        std::fs::write(dir.path().join(&hash), b"a").expect("cut");
+        blobs.put(b"abc").expect("stored again");
+        assert_eq!(blobs.read(&hash).expect("read").as_deref(), Some(&b"abc"[..]));
+    }
+
+    #[test]
+    fn names_that_are_no_hashes_lead_nowhere() {
+        let dir = tempfile::tempdir().expect("a directory");
+        std::fs::write(dir.path().join("secret"), b"x").expect("written");
+        let blobs = BlobStore::new(dir.path().join("blobs"));
+        for hash in ["../secret", "", "secret", &"A".repeat(64), &"../".repeat(22)[..64]] {
+            assert_eq!(blobs.read(hash).expect("no failure"), None);
+        }
+    }
+}

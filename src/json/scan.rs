@@ -99,6 +99,11 @@ impl<'a> Scanner<'a> {
         self.text.get(self.pos).copied()
     }
 
+    /// Passes one byte.
+    pub fn step(&mut self) {
+        self.pos += 1;
+    }
+
     /// Passes JSON white space.
     pub fn skip_space(&mut self) {
         while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.peek() {

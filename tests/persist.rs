@@ -1,0 +1,232 @@
+//! The persistence rules against small cases and a slow reading of the same rules on values.
+
+use omp_session::error::Result;
+use omp_session::persist::{BlobSink, Limits, for_disk, for_disk_within};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::cell::RefCell;
+
+const NOTICE: &str = "\n\n[Session persistence truncated large content]";
+
+#[derive(Default)]
+struct Blobs(RefCell<Vec<Vec<u8>>>);
+
+fn hash(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl BlobSink for Blobs {
+    fn put(&self, bytes: &[u8]) -> Result<String> {
+        self.0.borrow_mut().push(bytes.to_vec());
+        Ok(hash(bytes))
+    }
+}
+
+fn stored(text: &str) -> String {
+    let out = for_disk(text.as_bytes(), &Blobs::default()).expect("no failure");
+    out.map_or(text.to_string(), |out| String::from_utf8(out).expect("UTF-8"))
+}
+
+fn units(text: &str) -> usize {
+    text.encode_utf16().count()
+}
+
+#[test]
+fn ordinary_entries_keep_their_bytes() {
+    for text in [r#"{"a":1.0,"b":"\u00e9","c":[{}, null ]}"#, "{}", r#"{"type":"image","x":1}"#, "not json"] {
+        assert!(for_disk(text.as_bytes(), &Blobs::default()).expect("no failure").is_none(), "{text}");
+    }
+}
+
+#[test]
+fn transient_keys_go_at_any_depth_with_one_comma() {
+    assert_eq!(stored(r#"{"partialJson":1}"#), "{}");
+    assert_eq!(stored(r#"{"partialJson":1,"a":2}"#), r#"{"a":2}"#);
+    assert_eq!(stored(r#"{"a":2,"jsonlEvents":[{"partialJson":1}]}"#), r#"{"a":2}"#);
+    assert_eq!(stored(r#"{"partialJson":1,"jsonlEvents":2}"#), "{}");
+    assert_eq!(stored(r#"{"a":1, "partialJson":1 , "jsonlEvents":2, "b":[{"jsonlEvents":0,"c":1.0}]}"#), r#"{"a":1 , "b":[{"c":1.0}]}"#);
+    assert_eq!(stored(r#"{"\u0070artialJson":1,"a":2}"#), r#"{"a":2}"#);
+}
+
+#[test]
+fn a_string_at_the_limit_stays_and_one_above_it_is_cut_to_the_limit() {
+    for length in [499_999, 500_000] {
+        let text = format!(r#"{{"a":"{}"}}"#, "x".repeat(length));
+        assert_eq!(stored(&text), text);
+    }
+    let value: Value = serde_json::from_str(&stored(&format!(r#"{{"a":"{}"}}"#, "x".repeat(500_001)))).expect("JSON");
+    let cut = value["a"].as_str().expect("a string");
+    assert_eq!(units(cut), 500_000);
+    assert!(cut.ends_with(NOTICE));
+}
+
+#[test]
+fn a_pair_is_not_cut_in_two_whether_raw_or_escaped() {
+    let head = "x".repeat(500_000 - NOTICE.len() - 1);
+    for pair in ["\u{1f9ea}", r"\ud83e\uddea"] {
+        let value: Value = serde_json::from_str(&stored(&format!(r#"{{"a":"{head}{}"}}"#, pair.repeat(100)))).expect("JSON");
+        let cut = value["a"].as_str().expect("a string");
+        assert_eq!(cut, format!("{head}{NOTICE}"));
+    }
+}
+
+#[test]
+fn signatures_above_the_limit_become_empty() {
+    for key in ["thinkingSignature", "thoughtSignature", "textSignature"] {
+        let text = format!(r#"{{"{key}":"{}"}}"#, "x".repeat(500_001));
+        assert_eq!(stored(&text), format!(r#"{{"{key}":""}}"#));
+    }
+}
+
+#[test]
+fn line_counts_follow_a_change_in_their_object_only() {
+    let long = "line\\n".repeat(110_000);
+    let value: Value = serde_json::from_str(&stored(&format!(r#"{{"content":"{long}","lineCount":5}}"#))).expect("JSON");
+    let lines = value["content"].as_str().expect("a string").split('\n').count();
+    assert_eq!(value["lineCount"], json!(lines));
+    assert_eq!(
+        stored(r#"{"content":"a\nb","lineCount":7,"x":{"partialJson":1}}"#),
+        r#"{"content":"a\nb","lineCount":2,"x":{}}"#
+    );
+    assert_eq!(
+        stored(r#"{"partialJson":1,"x":{"content":"a\nb","lineCount":7}}"#),
+        r#"{"x":{"content":"a\nb","lineCount":7}}"#
+    );
+}
+
+#[test]
+fn images_in_content_become_blobs_and_other_data_stays_whole() {
+    let data = "QUJD".repeat(256);
+    let bytes = "ABC".repeat(256);
+    let reference = format!("blob:sha256:{}", hash(bytes.as_bytes()));
+    let image = |data: &str| format!(r#"{{"type":"image","mimeType":"image/png","data":"{data}"}}"#);
+    assert_eq!(stored(&format!(r#"{{"content":[{}]}}"#, image(&data))), format!(r#"{{"content":[{}]}}"#, image(&reference)));
+    assert_eq!(stored(&format!(r#"{{"content":[[{}]]}}"#, image(&data))), format!(r#"{{"content":[[{}]]}}"#, image(&reference)));
+    let small = format!(r#"{{"content":[{}]}}"#, image(&data[..1020]));
+    assert_eq!(stored(&small), small);
+    let loose = format!(r#"{{"content":[{}]}}"#, image(&format!("{}==", &data)));
+    assert_eq!(stored(&loose), loose);
+    let elsewhere = format!(r#"{{"frames":[{}]}}"#, image(&"QUJD".repeat(200_000)));
+    assert_eq!(stored(&elsewhere), elsewhere);
+    let known = format!(r#"{{"content":[{}]}}"#, image(&reference));
+    assert_eq!(stored(&known), known);
+}
+
+#[test]
+fn data_urls_are_stored_as_their_whole_text() {
+    let url = "data:image/png;base64,AA==";
+    let blobs = Blobs::default();
+    let out = for_disk(format!(r#"{{"x":[{{"image_url":"{url}"}}]}}"#).as_bytes(), &blobs).expect("no failure");
+    let expected = format!(r#"{{"x":[{{"image_url":"blob:sha256:{}"}}]}}"#, hash(url.as_bytes()));
+    assert_eq!(out.as_deref(), Some(expected.as_bytes()));
+    assert_eq!(blobs.0.borrow()[..], [url.as_bytes().to_vec()]);
+    let link = r#"{"image_url":"https://example.org/a.png"}"#;
+    assert_eq!(stored(link), link);
+}
+
+#[test]
+fn depth_needs_no_stack() {
+    let text = format!(r#"{{"partialJson":1,"d":{}1{}}}"#, "[".repeat(200_000), "]".repeat(200_000));
+    assert_eq!(stored(&text).len(), text.len() - r#""partialJson":1,"#.len());
+}
+
+/// The rules once more, on values, without any care for speed.
+fn slow(value: &Value, key: &str, limits: Limits) -> Value {
+    match value {
+        Value::String(text) => slow_string(text, key, limits),
+        Value::Array(items) => Value::Array(items.iter().map(|item| slow_item(item, key, limits)).collect()),
+        Value::Object(members) => {
+            let mut out = serde_json::Map::new();
+            for (name, member) in members {
+                if name == "partialJson" || name == "jsonlEvents" {
+                    continue;
+                }
+                let image_data = name == "data"
+                    && member.is_string()
+                    && (members.get("mimeType").is_some_and(Value::is_string) || members.get("type") == Some(&json!("image")));
+                let new = if image_data { member.clone() } else { slow(member, name, limits) };
+                out.insert(name.clone(), new);
+            }
+            let changed = Value::Object(out.clone()) != *value;
+            if let (true, Some(content), Some(true)) =
+                (changed, out.get("content").and_then(Value::as_str), out.get("lineCount").map(Value::is_number))
+            {
+                let lines = content.split('\n').count();
+                out.insert("lineCount".into(), json!(lines));
+            }
+            Value::Object(out)
+        }
+        other => other.clone(),
+    }
+}
+
+fn slow_item(item: &Value, key: &str, limits: Limits) -> Value {
+    use base64::Engine;
+    let engine = base64::engine::general_purpose::STANDARD;
+    if key == "content" && item.get("type") == Some(&json!("image")) {
+        if let Some(data) = item.get("data").and_then(Value::as_str) {
+            let bytes = engine.decode(data).ok().filter(|bytes| engine.encode(bytes) == data);
+            if let (true, Some(bytes)) = (data.len() >= limits.image_chars, bytes) {
+                let mut block = slow(item, key, limits);
+                block["data"] = json!(format!("blob:sha256:{}", hash(&bytes)));
+                return block;
+            }
+        }
+    }
+    slow(item, key, limits)
+}
+
+fn slow_string(text: &str, key: &str, limits: Limits) -> Value {
+    if key == "image_url" && text.starts_with("data:image/") && text.contains(";base64,") {
+        return json!(format!("blob:sha256:{}", hash(text.as_bytes())));
+    }
+    if units(text) <= limits.string_utf16 {
+        return json!(text);
+    }
+    if ["thinkingSignature", "thoughtSignature", "textSignature"].contains(&key) {
+        return json!("");
+    }
+    let mut cut = String::new();
+    for char in text.chars() {
+        if units(&cut) + char.len_utf16() > limits.string_utf16 - NOTICE.len() {
+            break;
+        }
+        cut.push(char);
+    }
+    json!(format!("{cut}{NOTICE}"))
+}
+
+fn any_value() -> impl Strategy<Value = Value> {
+    let keys = prop::sample::select(vec![
+        "type", "data", "mimeType", "content", "lineCount", "partialJson", "jsonlEvents", "image_url", "thinkingSignature", "x",
+    ]);
+    let strings = prop_oneof![
+        "[a-z\n\"\\\\é\u{1f9ea}]{0,90}",
+        Just("image".to_string()),
+        Just("QUJD".repeat(20)),
+        Just("data:image/png;base64,AA==".to_string()),
+        Just("blob:sha256:00".to_string()),
+    ];
+    let leaf = prop_oneof![strings.prop_map(Value::from), any::<i32>().prop_map(Value::from), Just(Value::Null)];
+    leaf.prop_recursive(5, 40, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+            prop::collection::vec((keys.clone(), inner), 0..6)
+                .prop_map(|members| Value::Object(members.into_iter().map(|(k, v)| (k.to_string(), v)).collect())),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #[test]
+    fn the_splices_give_what_the_rules_say(value in any_value()) {
+        let limits = Limits { string_utf16: 70, image_chars: 64 };
+        let text = value.to_string();
+        let out = for_disk_within(text.as_bytes(), &Blobs::default(), limits).expect("no failure");
+        let out = out.map_or(text.clone(), |out| String::from_utf8(out).expect("UTF-8"));
+        let parsed: Value = serde_json::from_str(&out).map_err(|error| TestCaseError::fail(format!("{error}: {text} -> {out}")))?;
+        prop_assert_eq!(parsed, slow(&value, "", limits), "{}", text);
+    }
+}
