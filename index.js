@@ -1,5 +1,3 @@
-"use strict";
-
 const { SessionManager } = require("./lib/session-manager.js");
 const functions = require("./lib/functions.js");
 const lists = require("./lib/list.js");

@@ -1,5 +1,3 @@
-"use strict";
-
 /** Checks of arguments. An optional argument given as `null` counts as not given. */
 
 const { argumentError } = require("./error.js");

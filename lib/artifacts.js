@@ -1,5 +1,3 @@
-"use strict";
-
 /** Artifacts: outputs too long for a message, kept in a folder beside the session file. */
 
 const fs = require("node:fs");

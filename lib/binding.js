@@ -1,5 +1,3 @@
-"use strict";
-
 /**
  * Finds and loads the addon of this platform. Every candidate is a literal `require`, so that
  * bundlers and `bun build --compile` see it.
@@ -15,14 +13,8 @@ function isMusl() {
 
 /** What to try, in order: the addon built in the source tree, then the package of the platform. */
 const CANDIDATES = {
-	"linux-x64-gnu": [
-		() => require("../omp-session.linux-x64-gnu.node"),
-		() => require("@omp-session/linux-x64-gnu"),
-	],
-	"linux-x64-musl": [
-		() => require("../omp-session.linux-x64-musl.node"),
-		() => require("@omp-session/linux-x64-musl"),
-	],
+	"linux-x64-gnu": [() => require("../omp-session.linux-x64-gnu.node"), () => require("@omp-session/linux-x64-gnu")],
+	"linux-x64-musl": [() => require("../omp-session.linux-x64-musl.node"), () => require("@omp-session/linux-x64-musl")],
 	"linux-arm64-gnu": [
 		() => require("../omp-session.linux-arm64-gnu.node"),
 		() => require("@omp-session/linux-arm64-gnu"),
@@ -33,10 +25,7 @@ const CANDIDATES = {
 	],
 	"darwin-x64": [() => require("../omp-session.darwin-x64.node"), () => require("@omp-session/darwin-x64")],
 	"darwin-arm64": [() => require("../omp-session.darwin-arm64.node"), () => require("@omp-session/darwin-arm64")],
-	"win32-x64-msvc": [
-		() => require("../omp-session.win32-x64-msvc.node"),
-		() => require("@omp-session/win32-x64-msvc"),
-	],
+	"win32-x64-msvc": [() => require("../omp-session.win32-x64-msvc.node"), () => require("@omp-session/win32-x64-msvc")],
 	"win32-arm64-msvc": [
 		() => require("../omp-session.win32-arm64-msvc.node"),
 		() => require("@omp-session/win32-arm64-msvc"),

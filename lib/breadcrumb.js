@@ -1,5 +1,3 @@
-"use strict";
-
 /**
  * Breadcrumbs: which session a terminal was last on. A small file for each terminal with a line for
  * the working directory, one for the session file, and further lines that newer agents may add. They

@@ -1,5 +1,3 @@
-"use strict";
-
 /**
  * Which entry objects differ from what the file holds. Reading an entry must not change its line, so
  * text is compared with text: first with the stored line, then with what a fresh reading of that

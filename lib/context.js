@@ -1,5 +1,3 @@
-"use strict";
-
 /** Turns a context plan (numbers of entries) into the context with its messages. */
 
 function milliseconds(timestamp) {

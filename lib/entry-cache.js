@@ -1,5 +1,3 @@
-"use strict";
-
 /**
  * The entry objects of one session: made once, the same object every time. Rust knows which entries
  * there are and how they hang together, in numbers; this turns numbers into objects and keeps what

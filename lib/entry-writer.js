@@ -1,5 +1,3 @@
-"use strict";
-
 /** Appends entries: text to the native session, the object to the cache, both or neither. */
 
 const { argumentError } = require("./error.js");
@@ -18,7 +16,12 @@ function payloadText(type, payload) {
 		});
 	}
 	if (text === undefined || text[0] !== "{") {
-		throw argumentError("append", type, "an object that JSON can hold", text === undefined ? typeof payload : text.slice(0, 20));
+		throw argumentError(
+			"append",
+			type,
+			"an object that JSON can hold",
+			text === undefined ? typeof payload : text.slice(0, 20),
+		);
 	}
 	return text;
 }

@@ -1,5 +1,3 @@
-"use strict";
-
 /** The errors of this package: an `Error` with a stable `code`, and a path where a file is concerned. */
 
 /** Codes of this package; system errors keep the system's own. */

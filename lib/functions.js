@@ -1,5 +1,3 @@
-"use strict";
-
 /** The functions that work on plain arrays of entries and on texts. */
 
 const native = require("./binding.js");

@@ -1,5 +1,3 @@
-"use strict";
-
 /**
  * Entries whose `message` is read from disk when somebody asks for it.
  *

@@ -1,5 +1,3 @@
-"use strict";
-
 /** Sessions on disk: lists, the most recent one, and the one that an argument means. */
 
 const fs = require("node:fs");
@@ -29,7 +27,12 @@ function lazyText(info, read) {
 			} catch {
 				// The file went away since it was listed: there is no text any more.
 			}
-			Object.defineProperty(info, "allMessagesText", { value: text, writable: true, enumerable: true, configurable: true });
+			Object.defineProperty(info, "allMessagesText", {
+				value: text,
+				writable: true,
+				enumerable: true,
+				configurable: true,
+			});
 			return text;
 		},
 		set(value) {
@@ -80,14 +83,20 @@ async function list(cwd, sessionDir, storage) {
 	const custom = customStorage("SessionManager.list", storage);
 	const dirs = dirsFor(cwd, given);
 	const infos = custom
-		? await listStored(custom, given === undefined ? [places.defaultSessionDir(cwd, places.getSessionsDir(), { create: false })] : dirs)
+		? await listStored(
+				custom,
+				given === undefined ? [places.defaultSessionDir(cwd, places.getSessionsDir(), { create: false })] : dirs,
+			)
 		: JSON.parse(await native.listSessions(dirs, null)).map((row) => infoOf(row));
 	return given === undefined ? infos.filter((info) => places.belongsTo(cwd, info.cwd)) : infos;
 }
 
 function projectDirs(root) {
 	try {
-		return fs.readdirSync(root).filter((name) => !name.startsWith(".")).map((name) => path.join(root, name));
+		return fs
+			.readdirSync(root)
+			.filter((name) => !name.startsWith("."))
+			.map((name) => path.join(root, name));
 	} catch {
 		return [];
 	}
@@ -148,7 +157,8 @@ function timeAgo(mtime) {
 }
 
 function recentInfo(row) {
-	const fullName = oneLine(row.title) ?? oneLine(row.firstPrompt) ?? oneLine(row.id) ?? path.basename(row.path, ".jsonl");
+	const fullName =
+		oneLine(row.title) ?? oneLine(row.firstPrompt) ?? oneLine(row.id) ?? path.basename(row.path, ".jsonl");
 	const name = fullName.length <= 40 ? fullName : `${fullName.slice(0, 39)}…`;
 	return { path: row.path, mtime: row.modified, fullName, name, timeAgo: timeAgo(row.modified) };
 }
@@ -157,7 +167,11 @@ async function getRecentSessions(sessionDir, limit, storage) {
 	args.requireString("getRecentSessions", "sessionDir", sessionDir);
 	const count = args.optionalNumber("getRecentSessions", "limit", limit) ?? 3;
 	const custom = customStorage("getRecentSessions", storage);
-	const rows = await headers([sessionDir], null, { prompts: true, limit: Math.max(0, Math.floor(count)), storage: custom });
+	const rows = await headers([sessionDir], null, {
+		prompts: true,
+		limit: Math.max(0, Math.floor(count)),
+		storage: custom,
+	});
 	return rows.map(recentInfo);
 }
 

@@ -1,5 +1,3 @@
-"use strict";
-
 const path = require("node:path");
 const native = require("./binding.js");
 const args = require("./arguments.js");

@@ -1,5 +1,3 @@
-"use strict";
-
 /**
  * What an entry read from a file needs before somebody sees it: images come back from the blob
  * store, and replay data of a former provider connection goes.
@@ -61,7 +59,9 @@ function resolveBlobs(entry, blobsDir) {
 }
 
 function hasReplayPayload(message) {
-	return isObject(message) && message.role === "assistant" && message.providerPayload?.type === "openaiResponsesHistory";
+	return (
+		isObject(message) && message.role === "assistant" && message.providerPayload?.type === "openaiResponsesHistory"
+	);
 }
 
 /** The message without the replay data of a former connection, which a new one would reject. */
@@ -96,7 +96,9 @@ function finishLoaded(entries, text, blobsDir) {
 
 /** JSON of an entry as it is stored: a placeholder stands for its image block. */
 function stringifyStored(entry) {
-	return JSON.stringify(entry, (_, value) => (isObject(value) && placeholders.has(value) ? placeholders.get(value) : value));
+	return JSON.stringify(entry, (_, value) =>
+		isObject(value) && placeholders.has(value) ? placeholders.get(value) : value,
+	);
 }
 
 module.exports = { finishLoaded, stringifyStored, hasReplayPayload, withoutReplay };

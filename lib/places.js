@@ -1,5 +1,3 @@
-"use strict";
-
 /**
  * Where things are: the agent directory and the directories of projects below it. Environment,
  * home and working directory are read at each call, as programs change them while they run. Nothing
@@ -81,7 +79,9 @@ function withDriveLetter(dir) {
 function fittingName(name, whole) {
 	if (Buffer.byteLength(name) <= NAME_BYTES) return name;
 	const hash = createHash("sha256").update(whole).digest("hex").slice(0, 32);
-	let head = Buffer.from(name).subarray(0, NAME_BYTES - hash.length - 3).toString("utf8");
+	let head = Buffer.from(name)
+		.subarray(0, NAME_BYTES - hash.length - 3)
+		.toString("utf8");
 	head = head.replace(/\ufffd+$/, "");
 	return `${head}-${hash}--`;
 }
@@ -117,7 +117,12 @@ function newerName({ kind, relative }, real) {
 
 /** The name that agents 17.2.5 to 17.2.8 gave. */
 function hashedName({ kind }, real) {
-	const readable = path.basename(real).replace(/[^A-Za-z0-9._-]+/g, "-").replace(/^-+|-+$/g, "").slice(-80) || "project";
+	const readable =
+		path
+			.basename(real)
+			.replace(/[^A-Za-z0-9._-]+/g, "-")
+			.replace(/^-+|-+$/g, "")
+			.slice(-80) || "project";
 	return `${kind}-${readable}-${createHash("sha256").update(real.replaceAll("\\", "/")).digest("hex")}`;
 }
 

@@ -1,10 +1,7 @@
-"use strict";
-
 /** Makes what a new manager is on: `{ cwd, sessionDir, persist, storage, state, startFile }`. */
 
 const path = require("node:path");
 const args = require("./arguments.js");
-const { SessionState } = require("./session-state.js");
 const { readBreadcrumb } = require("./breadcrumb.js");
 const { customStorage } = require("./storage/custom-storage.js");
 const places = require("./places.js");
@@ -76,7 +73,8 @@ async function continueRecent(cwd, sessionDir, storage) {
 	// A session that never got a file was the last one here: the wish was a new session.
 	const startedAfresh = crumb?.fresh && !crumb.exists;
 	let recent;
-	if (!startedAfresh) recent = crumb?.exists ? crumb.sessionFile : await continuable(cwd, dir, given(sessionDir), custom);
+	if (!startedAfresh)
+		recent = crumb?.exists ? crumb.sessionFile : await continuable(cwd, dir, given(sessionDir), custom);
 	if (recent === undefined) {
 		files.startSession(target);
 	} else {

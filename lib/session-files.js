@@ -1,5 +1,3 @@
-"use strict";
-
 /** Operations that change where a session is stored, or move a manager to another session. */
 
 const path = require("node:path");

@@ -1,5 +1,3 @@
-"use strict";
-
 /**
  * The documented class: checks arguments, keeps the order of asynchronous operations, and hands the
  * work to the session it is on.
@@ -34,7 +32,12 @@ class SessionManager {
 
 	constructor(key, on) {
 		if (key !== KEY) {
-			throw argumentError("SessionManager", "constructor", "not to be called", "use create, open, continueRecent or inMemory");
+			throw argumentError(
+				"SessionManager",
+				"constructor",
+				"not to be called",
+				"use create, open, continueRecent or inMemory",
+			);
 		}
 		this.#on = on;
 		this.#writer = new EntryWriter(on);
@@ -178,7 +181,8 @@ class SessionManager {
 
 	appendCustomMessageEntry(customType, content, display, details, attribution) {
 		args.requireString("appendCustomMessageEntry", "customType", customType);
-		if (typeof content !== "string") args.requireArray("appendCustomMessageEntry", "content", content, "a string or an array");
+		if (typeof content !== "string")
+			args.requireArray("appendCustomMessageEntry", "content", content, "a string or an array");
 		args.requireBoolean("appendCustomMessageEntry", "display", display);
 		return this.#writer.append("custom_message", {
 			customType,
@@ -328,7 +332,11 @@ class SessionManager {
 	}
 
 	async newSession(options) {
-		return this.#inTurn(() => files.newSession(this.#on, options));
+		return this.#inTurn(async () => {
+			const file = await files.newSession(this.#on, options);
+			this.#artifacts = undefined;
+			return file;
+		});
 	}
 
 	async setSessionFile(sessionFile) {
@@ -389,9 +397,9 @@ class SessionManager {
 
 	restoreState(snapshot) {
 		const captured = captures.get(snapshot);
-		if (!captured) throw argumentError("restoreState", "snapshot", "a result of captureState()", args.describe(snapshot));
+		if (!captured)
+			throw argumentError("restoreState", "snapshot", "a result of captureState()", args.describe(snapshot));
 		files.restoreState(this.#on, captured);
-		this.#artifacts = undefined;
 	}
 
 	// ---- artifacts and blobs
@@ -403,9 +411,9 @@ class SessionManager {
 
 	#artifactStore() {
 		const { state } = this.#on;
-		if (this.#artifacts?.state !== state || this.#artifacts.file !== state.file) {
+		if (this.#artifacts === undefined || this.#artifacts.file !== state.file) {
 			const store = state.file === undefined ? new InMemoryArtifacts() : new ArtifactStore(state.file);
-			this.#artifacts = { state, file: state.file, store };
+			this.#artifacts = { file: state.file, store };
 		}
 		return this.#artifacts.store;
 	}

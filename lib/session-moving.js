@@ -1,5 +1,3 @@
-"use strict";
-
 /** Copies of a session at another place: fork, move, branch into a file of its own. */
 
 const fs = require("node:fs");
@@ -14,7 +12,7 @@ const files = require("./session-files.js");
 const places = require("./places.js");
 
 /** Writes a copy of the session on `state` to `file`; resolves to its native session. */
-async function copyTo(on, state, file, members) {
+async function copyTo(state, file, members) {
 	const changed = await changedEntriesInSlices(state.cache);
 	return state.native.rewrite(
 		file,
@@ -75,7 +73,7 @@ async function fork(on) {
 		next = successor(state, native, file);
 		next.storageLog = log;
 	} else {
-		next = successor(state, await copyTo(on, state, file, members), file);
+		next = successor(state, await copyTo(state, file, members), file);
 		await state.native.flush();
 		state.native.release();
 	}
@@ -103,7 +101,7 @@ async function forkInto(on, source) {
 		on.state = new SessionState(native, file);
 		on.state.storageLog = log;
 	} else {
-		on.state = new SessionState(await copyTo(on, state, file, members), file);
+		on.state = new SessionState(await copyTo(state, file, members), file);
 		state.native.release();
 	}
 	files.placesOf(on);
@@ -152,7 +150,7 @@ async function moveFile(on, target, cwd) {
 	if (fs.existsSync(artifacts[0])) requireFree(artifacts[1]);
 	// The file goes with the rename of its artifacts or stays with them: the copy is complete and
 	// synced before anything of the old place is touched.
-	const native = await copyTo(on, state, target, { cwd });
+	const native = await copyTo(state, target, { cwd });
 	const undoCopy = () => fs.rmSync(target, { force: true });
 	const undoArtifacts = moveArtifacts(artifacts[0], artifacts[1], undoCopy);
 	try {
@@ -230,7 +228,7 @@ function takeObjectsOver(from, to, { taken, relinked, labels }) {
 			to.adopt(index, { ...entry, parentId });
 		}
 	}
-	labels.forEach((label, at) => to.adopt(taken.length + at, label));
+	for (const [at, label] of labels.entries()) to.adopt(taken.length + at, label);
 }
 
 function createBranchedSession(on, leafId) {

@@ -1,5 +1,3 @@
-"use strict";
-
 /**
  * One session as a manager holds it: the native session, its entry objects, its header object and
  * where it is stored. A manager changes to another state when it changes to another session.

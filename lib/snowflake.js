@@ -1,5 +1,3 @@
-"use strict";
-
 /** Session ids: milliseconds since 2015 in the high 42 bits, a sequence in the low 22. */
 
 const { randomInt } = require("node:crypto");

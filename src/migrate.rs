@@ -4,8 +4,8 @@
 //! them. Version 2 calls the role of extension messages `hookMessage`. Every line that needs a
 //! change is edited as text, so that all else in it keeps its bytes.
 
-use crate::index::{EntryRecord, Index};
 use crate::entry::kind::{Kind, Role};
+use crate::index::{EntryRecord, Index};
 use crate::json::edit::{Member, member, set_members};
 use crate::json::string;
 use std::borrow::Cow;
@@ -56,8 +56,8 @@ impl Upgrade {
             members.push(("firstKeptEntryId", self.first_kept.as_deref().and_then(literal)));
         }
         if self.hook_message {
-            let renamed = member(line, "message")
-                .and_then(|message| set_members(message, &[("role", literal(b"custom"))]));
+            let renamed =
+                member(line, "message").and_then(|message| set_members(message, &[("role", literal(b"custom"))]));
             members.extend(renamed.map(|message| ("message", Some(Cow::Owned(message)))));
         }
         set_members(line, &members).unwrap_or_else(|| line.to_vec())

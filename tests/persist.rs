@@ -45,7 +45,10 @@ fn transient_keys_go_at_any_depth_with_one_comma() {
     assert_eq!(stored(r#"{"partialJson":1,"a":2}"#), r#"{"a":2}"#);
     assert_eq!(stored(r#"{"a":2,"jsonlEvents":[{"partialJson":1}]}"#), r#"{"a":2}"#);
     assert_eq!(stored(r#"{"partialJson":1,"jsonlEvents":2}"#), "{}");
-    assert_eq!(stored(r#"{"a":1, "partialJson":1 , "jsonlEvents":2, "b":[{"jsonlEvents":0,"c":1.0}]}"#), r#"{"a":1 , "b":[{"c":1.0}]}"#);
+    assert_eq!(
+        stored(r#"{"a":1, "partialJson":1 , "jsonlEvents":2, "b":[{"jsonlEvents":0,"c":1.0}]}"#),
+        r#"{"a":1 , "b":[{"c":1.0}]}"#
+    );
     assert_eq!(stored(r#"{"\u0070artialJson":1,"a":2}"#), r#"{"a":2}"#);
 }
 
@@ -65,7 +68,8 @@ fn a_string_at_the_limit_stays_and_one_above_it_is_cut_to_the_limit() {
 fn a_pair_is_not_cut_in_two_whether_raw_or_escaped() {
     let head = "x".repeat(500_000 - NOTICE.len() - 1);
     for pair in ["\u{1f9ea}", r"\ud83e\uddea"] {
-        let value: Value = serde_json::from_str(&stored(&format!(r#"{{"a":"{head}{}"}}"#, pair.repeat(100)))).expect("JSON");
+        let value: Value =
+            serde_json::from_str(&stored(&format!(r#"{{"a":"{head}{}"}}"#, pair.repeat(100)))).expect("JSON");
         let cut = value["a"].as_str().expect("a string");
         assert_eq!(cut, format!("{head}{NOTICE}"));
     }
@@ -82,7 +86,8 @@ fn signatures_above_the_limit_become_empty() {
 #[test]
 fn line_counts_follow_a_change_in_their_object_only() {
     let long = "line\\n".repeat(110_000);
-    let value: Value = serde_json::from_str(&stored(&format!(r#"{{"content":"{long}","lineCount":5}}"#))).expect("JSON");
+    let value: Value =
+        serde_json::from_str(&stored(&format!(r#"{{"content":"{long}","lineCount":5}}"#))).expect("JSON");
     let lines = value["content"].as_str().expect("a string").split('\n').count();
     assert_eq!(value["lineCount"], json!(lines));
     assert_eq!(
@@ -101,8 +106,14 @@ fn images_in_content_become_blobs_and_other_data_stays_whole() {
     let bytes = "ABC".repeat(256);
     let reference = format!("blob:sha256:{}", hash(bytes.as_bytes()));
     let image = |data: &str| format!(r#"{{"type":"image","mimeType":"image/png","data":"{data}"}}"#);
-    assert_eq!(stored(&format!(r#"{{"content":[{}]}}"#, image(&data))), format!(r#"{{"content":[{}]}}"#, image(&reference)));
-    assert_eq!(stored(&format!(r#"{{"content":[[{}]]}}"#, image(&data))), format!(r#"{{"content":[[{}]]}}"#, image(&reference)));
+    assert_eq!(
+        stored(&format!(r#"{{"content":[{}]}}"#, image(&data))),
+        format!(r#"{{"content":[{}]}}"#, image(&reference))
+    );
+    assert_eq!(
+        stored(&format!(r#"{{"content":[[{}]]}}"#, image(&data))),
+        format!(r#"{{"content":[[{}]]}}"#, image(&reference))
+    );
     let small = format!(r#"{{"content":[{}]}}"#, image(&data[..1020]));
     assert_eq!(stored(&small), small);
     let loose = format!(r#"{{"content":[{}]}}"#, image(&format!("{}==", &data)));
@@ -144,7 +155,8 @@ fn slow(value: &Value, key: &str, limits: Limits) -> Value {
                 }
                 let image_data = name == "data"
                     && member.is_string()
-                    && (members.get("mimeType").is_some_and(Value::is_string) || members.get("type") == Some(&json!("image")));
+                    && (members.get("mimeType").is_some_and(Value::is_string)
+                        || members.get("type") == Some(&json!("image")));
                 let new = if image_data { member.clone() } else { slow(member, name, limits) };
                 out.insert(name.clone(), new);
             }
@@ -164,14 +176,15 @@ fn slow(value: &Value, key: &str, limits: Limits) -> Value {
 fn slow_item(item: &Value, key: &str, limits: Limits) -> Value {
     use base64::Engine;
     let engine = base64::engine::general_purpose::STANDARD;
-    if key == "content" && item.get("type") == Some(&json!("image")) {
-        if let Some(data) = item.get("data").and_then(Value::as_str) {
-            let bytes = engine.decode(data).ok().filter(|bytes| engine.encode(bytes) == data);
-            if let (true, Some(bytes)) = (data.len() >= limits.image_chars, bytes) {
-                let mut block = slow(item, key, limits);
-                block["data"] = json!(format!("blob:sha256:{}", hash(&bytes)));
-                return block;
-            }
+    if key == "content"
+        && item.get("type") == Some(&json!("image"))
+        && let Some(data) = item.get("data").and_then(Value::as_str)
+    {
+        let bytes = engine.decode(data).ok().filter(|bytes| engine.encode(bytes) == data);
+        if let (true, Some(bytes)) = (data.len() >= limits.image_chars, bytes) {
+            let mut block = slow(item, key, limits);
+            block["data"] = json!(format!("blob:sha256:{}", hash(&bytes)));
+            return block;
         }
     }
     slow(item, key, limits)
@@ -199,7 +212,16 @@ fn slow_string(text: &str, key: &str, limits: Limits) -> Value {
 
 fn any_value() -> impl Strategy<Value = Value> {
     let keys = prop::sample::select(vec![
-        "type", "data", "mimeType", "content", "lineCount", "partialJson", "jsonlEvents", "image_url", "thinkingSignature", "x",
+        "type",
+        "data",
+        "mimeType",
+        "content",
+        "lineCount",
+        "partialJson",
+        "jsonlEvents",
+        "image_url",
+        "thinkingSignature",
+        "x",
     ]);
     let strings = prop_oneof![
         "[a-z\n\"\\\\é\u{1f9ea}]{0,90}",

@@ -1,5 +1,3 @@
-"use strict";
-
 const { checkStorage } = require("../arguments.js");
 const { FileSessionStorage } = require("./file-storage.js");
 

@@ -1,5 +1,3 @@
-"use strict";
-
 /** The file system as a storage object. */
 
 const fs = require("node:fs");
@@ -24,7 +22,10 @@ class FileWriter {
 
 	async #attempt(work) {
 		if (this.#fd === undefined) {
-			throw Object.assign(new Error(`EBADF: the writer of ${this.#path} is closed`), { code: "EBADF", path: this.#path });
+			throw Object.assign(new Error(`EBADF: the writer of ${this.#path} is closed`), {
+				code: "EBADF",
+				path: this.#path,
+			});
 		}
 		try {
 			work(this.#fd);

@@ -1,5 +1,3 @@
-"use strict";
-
 /** A storage object that keeps everything in memory. */
 
 const path = require("node:path");
@@ -22,7 +20,10 @@ class MemoryWriter {
 
 	async writeLine(line) {
 		if (this.#closed) {
-			throw Object.assign(new Error(`EBADF: the writer of ${this.#path} is closed`), { code: "EBADF", path: this.#path });
+			throw Object.assign(new Error(`EBADF: the writer of ${this.#path} is closed`), {
+				code: "EBADF",
+				path: this.#path,
+			});
 		}
 		this.#storage.appendText(this.#path, line);
 	}
@@ -84,7 +85,10 @@ class MemorySessionStorage {
 
 	listFilesSync(dir, pattern) {
 		return [...this.#files.keys()].filter(
-			(file) => path.dirname(file) === path.normalize(dir).replace(/(.)\/$/, "$1") && matchesPattern(path.basename(file), pattern) && !path.basename(file).startsWith("."),
+			(file) =>
+				path.dirname(file) === path.normalize(dir).replace(/(.)\/$/, "$1") &&
+				matchesPattern(path.basename(file), pattern) &&
+				!path.basename(file).startsWith("."),
 		);
 	}
 

@@ -1,5 +1,3 @@
-"use strict";
-
 /** Whether a file name matches a pattern of the storage interface: a name, `*`, or `*.ending`. */
 function matchesPattern(name, pattern) {
 	if (pattern === "*") return true;

@@ -1,5 +1,3 @@
-"use strict";
-
 /**
  * Writes to a storage object, one after the other. A write that fails stays at the head of the queue
  * and is tried again by the next append, flush or close; its error is thrown once, as it is.

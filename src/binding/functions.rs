@@ -6,7 +6,6 @@ use super::task::Job;
 use super::text::js_string_of_file;
 use crate::blob::BlobStore;
 use crate::context;
-use crate::error::Error;
 use crate::log::line::{Piece, pieces};
 use crate::session::Session;
 use napi::bindgen_prelude::{AsyncTask, Buffer};
@@ -68,10 +67,4 @@ pub fn put_blob(dir: String, bytes: Buffer) -> AsyncTask<Job<String, String>> {
 pub fn read_blob(env: &Env, dir: String, hash: String) -> Result<Option<Buffer>> {
     let bytes = BlobStore::new(PathBuf::from(dir)).read(&hash).map_err(|error| to_js(env, &error))?;
     Ok(bytes.map(Buffer::from))
-}
-
-/// Renames a file without ever replacing one.
-#[napi(catch_unwind)]
-pub fn publish_new(env: &Env, from: String, target: String) -> Result<()> {
-    crate::store::publish_new(Path::new(&from), Path::new(&target)).map_err(|error: Error| to_js(env, &error))
 }

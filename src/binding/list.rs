@@ -116,7 +116,13 @@ pub fn messages_text<'a>(env: &'a Env, path: String) -> napi::Result<JsString<'a
 
 /// JSON: the summary of a session in the text of a storage, as an array of at most one.
 #[napi(catch_unwind)]
-pub fn summarize_text<'a>(env: &'a Env, text: String, path: String, modified: f64, size: f64) -> napi::Result<JsString<'a>> {
+pub fn summarize_text<'a>(
+    env: &'a Env,
+    text: String,
+    path: String,
+    modified: f64,
+    size: f64,
+) -> napi::Result<JsString<'a>> {
     let summary = list::summarize_source(text.as_bytes(), text.len() as u64).map_err(|error| to_js(env, &error))?;
     let file = FoundFile { path: PathBuf::from(path), modified_ms: modified, size: size as u64 };
     let mut out = Vec::new();

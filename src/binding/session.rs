@@ -42,6 +42,9 @@ pub struct NativePlan {
     pub messages: Uint32Array,
 }
 
+/// The copy a rewrite made, if it made one, and the blob store for it.
+type Copied = (Option<Box<Session>>, Arc<BlobStore>);
+
 /// Outcome of opening a path.
 #[napi(object, object_from_js = false)]
 pub struct NativeOpened {
@@ -116,8 +119,8 @@ impl NativeSession {
     /// A session from the text of a storage; nothing if the text is blank.
     #[napi(catch_unwind)]
     pub fn from_text(env: &Env, text: String, path: String, seed: f64, blobs: String) -> Result<Option<NativeSession>> {
-        let session = Session::from_text(text.into_bytes(), Path::new(&path), seed as u64)
-            .map_err(|error| to_js(env, &error))?;
+        let session =
+            Session::from_text(text.into_bytes(), Path::new(&path), seed as u64).map_err(|error| to_js(env, &error))?;
         Ok(session.map(|session| wrap(session, &blob_store(blobs))))
     }
 
@@ -219,11 +222,8 @@ impl NativeSession {
             "message" => Payload::Message(text.as_bytes()),
             kind => Payload::Members(kind, text.as_bytes()),
         };
-        let appended = self
-            .session
-            .lock()
-            .append(payload, now as i64, &*self.blobs)
-            .map_err(|error| to_js(env, &error))?;
+        let appended =
+            self.session.lock().append(payload, now as i64, &*self.blobs).map_err(|error| to_js(env, &error))?;
         if let Some(error) = appended.error {
             return Err(of_entry(env, &error, &appended.id, appended.index));
         }
@@ -435,7 +435,7 @@ impl NativeSession {
         entries: &[u32],
         texts: Vec<String>,
         unique: f64,
-    ) -> AsyncTask<Job<(Option<Box<Session>>, Arc<BlobStore>), Option<NativeSession>>> {
+    ) -> AsyncTask<Job<Copied, Option<NativeSession>>> {
         let (session, blobs) = (Arc::clone(&self.session), Arc::clone(&self.blobs));
         let changes = changes(entries, texts);
         let work = move || {
@@ -501,7 +501,8 @@ impl NativeSession {
             .lock()
             .branched(leaf, header.as_bytes(), path.as_deref().map(Path::new), &changes, now as i64, &*self.blobs)
             .map_err(|error| to_js(env, &error))?;
-        let mut note = format!("{{\"taken\":{:?},\"relinked\":{:?},\"labels\":[", branched.taken, branched.relinked).into_bytes();
+        let mut note =
+            format!("{{\"taken\":{:?},\"relinked\":{:?},\"labels\":[", branched.taken, branched.relinked).into_bytes();
         note.extend_from_slice(&branched.labels.join(&b','));
         note.extend_from_slice(b"]}");
         let mut native = wrap(branched.session, &self.blobs);

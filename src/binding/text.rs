@@ -24,10 +24,10 @@ pub fn js_string_of_file<'a>(env: &'a Env, bytes: &[u8]) -> Result<JsString<'a>>
 /// An id as it comes from JavaScript: either the text itself or, if it could be ambiguous, a JSON
 /// string literal (which keeps half surrogates).
 pub fn id_from_js(id: &str) -> Vec<u8> {
-    if id.starts_with('"') {
-        if let Some(decoded) = crate::json::string::parse_literal(id.as_bytes()) {
-            return decoded;
-        }
+    if id.starts_with('"')
+        && let Some(decoded) = crate::json::string::parse_literal(id.as_bytes())
+    {
+        return decoded;
     }
     id.as_bytes().to_vec()
 }

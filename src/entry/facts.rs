@@ -202,9 +202,7 @@ impl Facts {
             b"type" => {
                 let value = field(scanner)?;
                 self.has_type = value.text().is_some();
-                self.kind = value.text().map_or(Kind::Unknown, |value| {
-                    Kind::from_type(&decode(scanner.text(), value))
-                });
+                self.kind = value.text().map_or(Kind::Unknown, |value| Kind::from_type(&decode(scanner.text(), value)));
             }
             b"id" => self.id = field(scanner)?,
             b"parentId" => self.parent_id = field(scanner)?,
@@ -253,9 +251,7 @@ impl Facts {
             match name(text, key).as_ref() {
                 b"role" => {
                     let role = field(scanner)?;
-                    self.role = role
-                        .text()
-                        .map_or(Role::Other, |role| Role::from_name(&decode(text, role)));
+                    self.role = role.text().map_or(Role::Other, |role| Role::from_name(&decode(text, role)));
                 }
                 b"provider" => self.provider = field(scanner)?,
                 b"model" => self.model = field(scanner)?,
@@ -366,7 +362,8 @@ mod tests {
 
     #[test]
     fn of_repeated_messages_the_last_counts_whole() {
-        let facts = facts(r#"{"type":"message","message":{"role":"assistant","usage":{"input":1}},"message":{"role":"user"}}"#);
+        let facts =
+            facts(r#"{"type":"message","message":{"role":"assistant","usage":{"input":1}},"message":{"role":"user"}}"#);
         assert_eq!((facts.role, facts.usage), (Role::User, None));
     }
 

@@ -17,8 +17,7 @@ fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let era = days.div_euclid(146_097);
     let day_of_era = days.rem_euclid(146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month_index = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_index + 2) / 5 + 1;
@@ -119,7 +118,13 @@ mod tests {
 
     #[test]
     fn other_forms_and_days_that_do_not_exist_are_not_canonical() {
-        for text in ["2024-12-03T14:00:00Z", "2024-02-30T00:00:00.000Z", "2024-12-03 14:00:00.000Z", "", "not a time at all, no!!!"] {
+        for text in [
+            "2024-12-03T14:00:00Z",
+            "2024-02-30T00:00:00.000Z",
+            "2024-12-03 14:00:00.000Z",
+            "",
+            "not a time at all, no!!!",
+        ] {
             assert_eq!(parse_canonical(text.as_bytes()), None, "{text}");
         }
     }

@@ -134,7 +134,8 @@ mod tests {
 
     #[test]
     fn a_parent_is_the_nearest_earlier_entry_else_the_first_later_one() {
-        let index = index(&[("a", None), ("a", Some("a")), ("b", Some("a")), ("c", Some("d")), ("d", None), ("d", None)]);
+        let index =
+            index(&[("a", None), ("a", Some("a")), ("b", Some("a")), ("c", Some("d")), ("d", None), ("d", None)]);
         assert_eq!(parents(&index), [NONE, 0, 1, 4, NONE, NONE]);
         assert_eq!(index.find(b"d"), Some(5));
     }

@@ -300,10 +300,7 @@ impl<'a> Scanner<'a> {
 
     /// Reads the members of an object whose brace is the next byte. `member` gets each key and must
     /// pass the value; the next byte is then the first of the value.
-    pub fn object(
-        &mut self,
-        mut member: impl FnMut(&mut Self, Str) -> Scan<()>,
-    ) -> Scan<()> {
+    pub fn object(&mut self, mut member: impl FnMut(&mut Self, Str) -> Scan<()>) -> Scan<()> {
         self.expect(b'{')?;
         self.skip_space();
         if self.peek() == Some(b'}') {

@@ -27,21 +27,19 @@ pub fn decode<'a>(text: &'a [u8], string: Str) -> Cow<'a, [u8]> {
 }
 
 fn hex4(digits: &[u8]) -> u32 {
-    digits.iter().fold(0, |value, digit| {
-        value << 4 | char::from(*digit).to_digit(16).unwrap_or_default()
-    })
+    digits.iter().fold(0, |value, digit| value << 4 | char::from(*digit).to_digit(16).unwrap_or_default())
 }
 
 fn push_unit(out: &mut Vec<u8>, unit: u32) {
     // A low half that completes a high half just written makes one character of both.
-    if (0xdc00..0xe000).contains(&unit) {
-        if let [.., 0xed, second @ 0xa0..=0xaf, third] = out[..] {
-            let high = 0xd000 | u32::from(second & 0x3f) << 6 | u32::from(third & 0x3f);
-            let code = 0x10000 + ((high - 0xd800) << 10) + (unit - 0xdc00);
-            out.truncate(out.len() - 3);
-            push_char(out, code);
-            return;
-        }
+    if (0xdc00..0xe000).contains(&unit)
+        && let [.., 0xed, second @ 0xa0..=0xaf, third] = out[..]
+    {
+        let high = 0xd000 | u32::from(second & 0x3f) << 6 | u32::from(third & 0x3f);
+        let code = 0x10000 + ((high - 0xd800) << 10) + (unit - 0xdc00);
+        out.truncate(out.len() - 3);
+        push_char(out, code);
+        return;
     }
     push_char(out, unit);
 }

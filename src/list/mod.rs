@@ -5,9 +5,7 @@
 
 mod summary;
 
-pub use summary::{
-    HeaderInfo, Summary, header_info, messages_text, messages_text_source, summarize, summarize_source,
-};
+pub use summary::{HeaderInfo, Summary, header_info, messages_text, messages_text_source, summarize, summarize_source};
 
 use crate::error::Result;
 use std::path::{Path, PathBuf};

@@ -173,7 +173,9 @@ fn message_text(text: &[u8], facts: &Facts) -> Vec<u8> {
                     let key = decode(text, key);
                     let string = if scanner.peek() == Some(b'"') { Some(scanner.string()?) } else { None };
                     match (key.as_ref(), string) {
-                        (b"type", string) => is_text = string.is_some_and(|kind| decode(text, kind).as_ref() == b"text"),
+                        (b"type", string) => {
+                            is_text = string.is_some_and(|kind| decode(text, kind).as_ref() == b"text")
+                        }
                         (b"text", string) => value = string,
                         _ => {}
                     }

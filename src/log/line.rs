@@ -29,6 +29,8 @@ impl Reason {
 
 /// What a line is made of, in order. Offsets are relative to the line.
 #[derive(Debug)]
+// One piece is alive at a time, on the stack: boxing it would cost an allocation a line.
+#[allow(clippy::large_enum_variant)]
 pub enum Piece {
     /// An object.
     Record(Facts),
@@ -64,12 +66,12 @@ pub fn pieces(line: &[u8], at_start: bool, mut visit: impl FnMut(Piece)) {
             return;
         }
         scanner.reset(pos);
-        if line[pos] == b'{' {
-            if let Ok(facts) = Facts::scan(&mut scanner) {
-                pos = facts.span.end;
-                visit(Piece::Record(facts));
-                continue;
-            }
+        if line[pos] == b'{'
+            && let Ok(facts) = Facts::scan(&mut scanner)
+        {
+            pos = facts.span.end;
+            visit(Piece::Record(facts));
+            continue;
         }
         match salvage(line, pos) {
             Some(at) => {
@@ -116,9 +118,7 @@ fn is_record(facts: &Facts) -> bool {
     let entry = facts.id.text().is_some()
         && matches!(facts.parent_id, Field::Null | Field::Text(_))
         && facts.timestamp != Field::Absent;
-    let version_1 = facts.kind != Kind::Unknown
-        && facts.id == Field::Absent
-        && facts.timestamp.text().is_some();
+    let version_1 = facts.kind != Kind::Unknown && facts.id == Field::Absent && facts.timestamp.text().is_some();
     header || entry || version_1
 }
 
@@ -147,7 +147,7 @@ mod tests {
         let mut out = Vec::new();
         pieces(line.as_bytes(), at_start, |piece| {
             out.push(match piece {
-                Piece::Record(facts) => format!("{}", &line[facts.span]),
+                Piece::Record(facts) => (&line[facts.span]).to_string(),
                 Piece::Bad { start, end, reason } => format!("{reason:?}<{}>", &line[start..end]),
             })
         });

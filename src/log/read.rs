@@ -100,11 +100,8 @@ pub fn lines<S: Source + ?Sized>(
     loop {
         let left = end.saturating_sub(base + filled as u64);
         let room = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len() - filled);
-        let count = if room == 0 {
-            0
-        } else {
-            source.read_at(&mut buffer[filled..filled + room], base + filled as u64)?
-        };
+        let count =
+            if room == 0 { 0 } else { source.read_at(&mut buffer[filled..filled + room], base + filled as u64)? };
         filled += count;
         let mut start = 0;
         while let Some(at) = memchr::memchr(b'\n', &buffer[seen..filled]) {

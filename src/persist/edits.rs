@@ -167,9 +167,8 @@ impl<'a> Rules<'a> {
     fn decide_image(&mut self, at: usize, string: Str, shape: Shape) -> Result<()> {
         let block = self.nodes[at].parent;
         let holder = self.nodes[block].parent;
-        let in_content = holder != NONE
-            && self.nodes[holder].value == Value::Array
-            && self.array_key(holder).as_ref() == b"content";
+        let in_content =
+            holder != NONE && self.nodes[holder].value == Value::Array && self.array_key(holder).as_ref() == b"content";
         if !shape.is_image || !in_content {
             return Ok(());
         }
@@ -177,11 +176,11 @@ impl<'a> Rules<'a> {
         if data.len() < self.limits.image_chars || data.starts_with(REF_PREFIX.as_bytes()) {
             return Ok(());
         }
-        if let Ok(bytes) = STANDARD.decode(data.as_ref()) {
-            if STANDARD.encode(&bytes).as_bytes() == data.as_ref() {
-                let hash = self.blobs.put(&bytes)?;
-                self.refer(at, &hash);
-            }
+        if let Ok(bytes) = STANDARD.decode(data.as_ref())
+            && STANDARD.encode(&bytes).as_bytes() == data.as_ref()
+        {
+            let hash = self.blobs.put(&bytes)?;
+            self.refer(at, &hash);
         }
         Ok(())
     }

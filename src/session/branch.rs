@@ -214,14 +214,11 @@ impl Session {
                 .map_err(|_| Error::InvalidArgument { reason: "a label must be JSON".into() })?;
             let id = format!("{id:08x}");
             let hint = (index.len() as u32).checked_sub(1);
-            index.push(&line, &facts, Place {
-                offset,
-                length,
-                id: id.as_bytes(),
-                parent: Some(&parent),
-                parent_hint: hint,
-                flags: flag::OWN,
-            });
+            index.push(
+                &line,
+                &facts,
+                Place { offset, length, id: id.as_bytes(), parent: Some(&parent), parent_hint: hint, flags: flag::OWN },
+            );
             labels.push(line);
         }
         Ok(labels)
@@ -248,10 +245,8 @@ impl Session {
 }
 
 fn prepared<'a>(line: &'a [u8], changed: bool, blobs: &dyn BlobSink) -> Result<Cow<'a, [u8]>> {
-    if changed {
-        if let Some(text) = persist::for_disk(line, blobs)? {
-            return Ok(Cow::Owned(text));
-        }
+    if changed && let Some(text) = persist::for_disk(line, blobs)? {
+        return Ok(Cow::Owned(text));
     }
     Ok(Cow::Borrowed(line))
 }

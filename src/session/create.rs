@@ -131,11 +131,12 @@ impl Session {
         }
         let (bytes, lengths) = self.first_lines(entries, blobs)?;
         let (file, start) = if blank { fill_blank(path, &bytes)? } else { fill_new(path, &bytes)? };
-        let mut log = DiskLog::new(path.to_path_buf(), Arc::new(file), true, super::load::Progress {
-            indexed: start + bytes.len() as u64,
-            line: lengths.len() as u64 + 1,
-            open: false,
-        });
+        let mut log = DiskLog::new(
+            path.to_path_buf(),
+            Arc::new(file),
+            true,
+            super::load::Progress { indexed: start + bytes.len() as u64, line: lengths.len() as u64 + 1, open: false },
+        );
         log.unsynced_data = true;
         log.unsynced_name = true;
         self.settle_first(start, &lengths);
@@ -193,7 +194,10 @@ fn fill_blank(path: &Path, bytes: &[u8]) -> Result<(File, u64)> {
     let present = crate::log::read::Source::read_exact_at(&source, 0, size as usize)?;
     let text = present.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&present);
     if !text.iter().all(u8::is_ascii_whitespace) {
-        return Err(Error::Conflict { path: path.to_path_buf(), reason: "somebody else wrote to the empty file".into() });
+        return Err(Error::Conflict {
+            path: path.to_path_buf(),
+            reason: "somebody else wrote to the empty file".into(),
+        });
     }
     let fresh: &[u8] = if text.is_empty() || text.ends_with(b"\n") { b"" } else { b"\n" };
     (&*file).write_all(&[fresh, bytes].concat()).map_err(|error| Error::io("write", path, error))?;

@@ -68,12 +68,12 @@ impl Session {
 
     /// Lets go of the file. It is opened again when it is needed.
     pub fn release(&mut self) {
-        if let Body::Disk(disk) = &mut self.body {
-            if !disk.has_unwritten() {
-                disk.file = None;
-                disk.previous.clear();
-                disk.checked = None;
-            }
+        if let Body::Disk(disk) = &mut self.body
+            && !disk.has_unwritten()
+        {
+            disk.file = None;
+            disk.previous.clear();
+            disk.checked = None;
         }
     }
 
@@ -100,7 +100,8 @@ impl Session {
         let (new, fitted, kept) = fill_slot(&old, title, updated_at);
         let path = self.disk()?.path.clone();
         // A descriptor for appending writes at the end whatever the position.
-        let slot = std::fs::OpenOptions::new().write(true).open(&path).map_err(|error| Error::io("open", &path, error))?;
+        let slot =
+            std::fs::OpenOptions::new().write(true).open(&path).map_err(|error| Error::io("open", &path, error))?;
         let same = FileId::of(&store::stat_open(&slot, &path)?) == FileId::of(&store::stat_open(&file, &path)?);
         if !same {
             return Err(Error::Conflict { path, reason: "the file was replaced by somebody else".into() });

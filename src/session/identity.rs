@@ -155,7 +155,12 @@ impl Session {
         match &loaded.header {
             Some(header) if header.id == self.header.id => {}
             Some(_) => return Err(Error::Conflict { path, reason: "another session is at this path now".into() }),
-            None => return Err(Error::Conflict { path, reason: "something that is no session is at this path now".into() }),
+            None => {
+                return Err(Error::Conflict {
+                    path,
+                    reason: "something that is no session is at this path now".into(),
+                });
+            }
         }
         let old_source = FileSource { file: old, path: &path };
         let queued = std::mem::take(&mut self.disk()?.unwritten);
@@ -261,10 +266,10 @@ fn fate(disk: &DiskLog, file: &File, id: FileId, links: u64) -> Result<Fate> {
     if at_path.as_ref().is_some_and(|found| FileId::of(found) == id) {
         return Ok(Fate::Same);
     }
-    if links > 0 {
-        if let Some(path) = new_name(disk, file, id) {
-            return Ok(Fate::Moved(path));
-        }
+    if links > 0
+        && let Some(path) = new_name(disk, file, id)
+    {
+        return Ok(Fate::Moved(path));
     }
     match at_path {
         Some(found) if !found.is_file() => Err(Error::Conflict {

@@ -81,10 +81,11 @@ pub struct Loaded {
 pub fn parse_header(text: &[u8]) -> Option<Header> {
     let mut found = None;
     pieces(text, false, |piece| {
-        if let Piece::Record(facts) = piece {
-            if found.is_none() && facts.kind == Kind::Session {
-                found = header_from(text, &facts, 0);
-            }
+        if let Piece::Record(facts) = piece
+            && found.is_none()
+            && facts.kind == Kind::Session
+        {
+            found = header_from(text, &facts, 0);
         }
     });
     found
@@ -120,7 +121,14 @@ impl Loaded {
         Ok(())
     }
 
-    fn line<S: Source + ?Sized>(&mut self, source: &S, bytes: &[u8], offset: u64, ended: bool, flags: u16) -> Result<()> {
+    fn line<S: Source + ?Sized>(
+        &mut self,
+        source: &S,
+        bytes: &[u8],
+        offset: u64,
+        ended: bool,
+        flags: u16,
+    ) -> Result<()> {
         let continued = std::mem::take(&mut self.progress.open);
         let number = self.progress.line + u64::from(!continued);
         let (mut any, mut torn, mut good_end) = (continued, None, 0usize);
@@ -259,10 +267,10 @@ impl Loaded {
         let last = (self.index.len() as u32).checked_sub(1);
         let place = Place { offset, length: line.len() as u32, id, parent, parent_hint: last, flags };
         let index = self.index.push(text, facts, place);
-        if flags & flag::MIGRATED != 0 {
-            if let Some(record) = self.index.get_mut(index) {
-                record.flags &= !flag::REGULAR;
-            }
+        if flags & flag::MIGRATED != 0
+            && let Some(record) = self.index.get_mut(index)
+        {
+            record.flags &= !flag::REGULAR;
         }
         if let Some(usage) = &facts.usage {
             // A line that was written twice (a retry, a merge of two copies) was paid for once.
@@ -285,7 +293,11 @@ impl Loaded {
         let mut number = 0;
         lines(source, 0, end, |line| {
             number += 1;
-            let text = if line.offset == 0 { line.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line.bytes) } else { line.bytes };
+            let text = if line.offset == 0 {
+                line.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line.bytes)
+            } else {
+                line.bytes
+            };
             if text.iter().all(u8::is_ascii_whitespace) {
                 return Ok(true);
             }

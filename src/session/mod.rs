@@ -20,8 +20,8 @@ pub use branch::Branched;
 pub use create::Opened;
 pub use disk::DiskLog;
 pub use flush::Unsynced;
-pub use load::{LoadReport, Loaded, Skipped};
 pub use identity::CHANGED;
+pub use load::{LoadReport, Loaded, Skipped};
 pub use rewrite::{HeaderEdit, Published, Rewrite};
 
 use crate::entry::facts::Usage;
@@ -176,9 +176,7 @@ impl Session {
 
     /// The entry with this id.
     pub fn require(&self, id: &[u8]) -> Result<EntryIndex> {
-        self.index.find(id).ok_or_else(|| Error::EntryNotFound {
-            id: String::from_utf8_lossy(id).into_owned(),
-        })
+        self.index.find(id).ok_or_else(|| Error::EntryNotFound { id: String::from_utf8_lossy(id).into_owned() })
     }
 
     /// Where the entries went when the file was replaced by somebody else: for each number of the

@@ -15,14 +15,19 @@ const SPAN_BYTES: u64 = 1 << 20;
 
 impl Session {
     fn record(&self, index: EntryIndex) -> Result<EntryRecord> {
-        self.index.get(index).copied().ok_or_else(|| Error::InvalidArgument {
-            reason: format!("no entry has the number {index}"),
-        })
+        self.index
+            .get(index)
+            .copied()
+            .ok_or_else(|| Error::InvalidArgument { reason: format!("no entry has the number {index}") })
     }
 
     /// Calls `visit` with the stored text of each entry; empty for one whose bytes are with the
     /// caller.
-    pub fn texts(&mut self, entries: &[EntryIndex], mut visit: impl FnMut(EntryIndex, &EntryRecord, &[u8])) -> Result<()> {
+    pub fn texts(
+        &mut self,
+        entries: &[EntryIndex],
+        mut visit: impl FnMut(EntryIndex, &EntryRecord, &[u8]),
+    ) -> Result<()> {
         let mut at = 0;
         while at < entries.len() {
             let first = self.record(entries[at])?;
@@ -54,7 +59,9 @@ impl Session {
 
     fn queued(&self, entry: EntryIndex) -> Option<Vec<u8>> {
         match &self.body {
-            Body::Disk(disk) => disk.unwritten.iter().find(|queued| queued.index == entry).map(|queued| queued.line.clone()),
+            Body::Disk(disk) => {
+                disk.unwritten.iter().find(|queued| queued.index == entry).map(|queued| queued.line.clone())
+            }
             _ => None,
         }
     }

@@ -175,11 +175,8 @@ impl Rewrite {
 impl Session {
     /// The header after an edit, with the version it will have in a file.
     fn edited_header(&self, edit: &HeaderEdit) -> Result<Vec<u8>> {
-        let members: Vec<_> = edit
-            .members
-            .iter()
-            .map(|(key, value)| (key.as_str(), Some(Cow::Borrowed(&value[..]))))
-            .collect();
+        let members: Vec<_> =
+            edit.members.iter().map(|(key, value)| (key.as_str(), Some(Cow::Borrowed(&value[..])))).collect();
         let text = edit.text.as_ref().unwrap_or(&self.header.text);
         let text = set_members(text, &members).filter(|text| super::load::parse_header(text).is_some());
         let text = text.ok_or_else(|| Error::InvalidArgument {
@@ -233,11 +230,11 @@ impl Session {
     fn replace_queued(&mut self, at: EntryIndex, text: Vec<u8>) {
         if let Body::Disk(disk) = &mut self.body {
             // A line of which a part is in the file already is finished as it was begun.
-            if disk.partial.is_none() {
-                if let Some(queued) = disk.unwritten.iter_mut().find(|queued| queued.index == at) {
-                    queued.line = text;
-                    queued.prepared = true;
-                }
+            if disk.partial.is_none()
+                && let Some(queued) = disk.unwritten.iter_mut().find(|queued| queued.index == at)
+            {
+                queued.line = text;
+                queued.prepared = true;
             }
         }
     }
@@ -315,7 +312,11 @@ impl Session {
     /// Makes the file ready to be copied: with the lock and everything written for a rewrite in
     /// place, without a lock where only a copy is made and nothing is left to write, so that a
     /// session that may only be read can be forked.
-    fn begin_copy(&mut self, target: Option<&Path>, blobs: &dyn BlobSink) -> Result<(Option<FileLock>, Arc<File>, u64)> {
+    fn begin_copy(
+        &mut self,
+        target: Option<&Path>,
+        blobs: &dyn BlobSink,
+    ) -> Result<(Option<FileLock>, Arc<File>, u64)> {
         if target.is_some() && !self.disk()?.has_unwritten() {
             let file = self.begin_read()?;
             let size = self.take_in(&file)?;
@@ -354,7 +355,12 @@ impl Session {
     }
 
     /// Rewrites the text of a storage. Returns the new text.
-    pub fn rewrite_text(&mut self, edit: &HeaderEdit, changes: &[(EntryIndex, Vec<u8>)], blobs: &dyn BlobSink) -> Result<Vec<u8>> {
+    pub fn rewrite_text(
+        &mut self,
+        edit: &HeaderEdit,
+        changes: &[(EntryIndex, Vec<u8>)],
+        blobs: &dyn BlobSink,
+    ) -> Result<Vec<u8>> {
         let header = self.edited_header(edit)?;
         let edits = self.edits(&header, changes, blobs)?;
         let Body::Text(text) = &self.body else {

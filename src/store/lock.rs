@@ -42,10 +42,7 @@ impl FileLock {
                     let waited = started.get_or_insert_with(Instant::now).elapsed();
                     if waited >= patience {
                         budget.exhausted = true;
-                        return Err(Error::Locked {
-                            path: path.to_path_buf(),
-                            waited_ms: waited.as_millis() as u64,
-                        });
+                        return Err(Error::Locked { path: path.to_path_buf(), waited_ms: waited.as_millis() as u64 });
                     }
                     std::thread::sleep(pause);
                     pause = (pause * 2).min(Duration::from_millis(5));

@@ -1,0 +1,41 @@
+/** What this machine is, in the words of the packages. */
+import { createRequire } from "node:module";
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import path from "node:path";
+
+export const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
+
+function libc() {
+	return process.report.getReport().header.glibcVersionRuntime ? "gnu" : "musl";
+}
+
+/** Name of the platform as in the addon's file name. */
+export function platformName() {
+	const base = `${process.platform}-${process.arch}`;
+	if (process.platform === "linux") return `${base}-${libc()}`;
+	return process.platform === "win32" ? `${base}-msvc` : base;
+}
+
+/** The file cargo leaves. */
+export function libraryName() {
+	if (process.platform === "win32") return "omp_session.dll";
+	return process.platform === "darwin" ? "libomp_session.dylib" : "libomp_session.so";
+}
+
+/** Path of the Bun that npm installed, or of one on the PATH. */
+export function bunBinary() {
+	const require = createRequire(path.join(ROOT, "package.json"));
+	const name = process.platform === "win32" ? "bun.exe" : "bun";
+	for (const variant of ["", "-baseline", "-musl", "-musl-baseline"]) {
+		const architecture = process.arch === "arm64" ? "aarch64" : "x64";
+		try {
+			const manifest = require.resolve(`@oven/bun-${process.platform}-${architecture}${variant}/package.json`);
+			const binary = path.join(path.dirname(manifest), "bin", name);
+			if (existsSync(binary)) return binary;
+		} catch {
+			// This variant is not installed here.
+		}
+	}
+	return name;
+}

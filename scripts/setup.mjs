@@ -1,0 +1,38 @@
+/**
+ * Makes a fresh clone ready: npm packages and the release addon. Safe to repeat; does only what is
+ * missing. `npm run setup`, and the first step of `npm test` and `npm run demo`.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, statSync } from "node:fs";
+import path from "node:path";
+import { build } from "./build.mjs";
+import { ROOT } from "./platform.mjs";
+
+function packagesAreCurrent() {
+	const installed = path.join(ROOT, "node_modules", ".package-lock.json");
+	const wanted = path.join(ROOT, "package-lock.json");
+	return existsSync(installed) && statSync(installed).mtimeMs >= statSync(wanted).mtimeMs;
+}
+
+function installPackages() {
+	if (packagesAreCurrent()) return;
+	const npm = process.platform === "win32" ? "npm.cmd" : "npm";
+	const options = { cwd: ROOT, stdio: "inherit", shell: process.platform === "win32" };
+	const result = spawnSync(npm, ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], options);
+	if (result.status !== 0) throw new Error("npm ci failed, see above");
+}
+
+/** @param {{ packages?: boolean }} [what] the demo needs no npm packages */
+export function setup({ packages = true } = {}) {
+	if (packages) installPackages();
+	build();
+}
+
+if (import.meta.filename === process.argv[1]) {
+	try {
+		setup();
+	} catch (error) {
+		console.error(error.message);
+		process.exitCode = 1;
+	}
+}
