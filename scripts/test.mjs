@@ -11,7 +11,11 @@ import { setup } from "./setup.mjs";
 /** Runs a command, shows its output and returns it with the exit code. */
 function run(command, args, env = {}) {
 	return new Promise((resolve) => {
-		const child = spawn(command, args, { cwd: ROOT, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+		const child = spawn(command, args, {
+			cwd: ROOT,
+			env: { ...process.env, ...env },
+			stdio: ["ignore", "pipe", "pipe"],
+		});
 		let output = "";
 		const take = (stream) => (chunk) => {
 			output += chunk;
@@ -29,7 +33,9 @@ function sum(output, pattern) {
 }
 
 function testFiles() {
-	const names = globSync ? globSync("__test__/**/*.test.mjs", { cwd: ROOT }) : readdirSync(path.join(ROOT, "__test__"), { recursive: true }).map((name) => path.join("__test__", String(name)));
+	const names = globSync
+		? globSync("__test__/**/*.test.mjs", { cwd: ROOT })
+		: readdirSync(path.join(ROOT, "__test__"), { recursive: true }).map((name) => path.join("__test__", String(name)));
 	return names.filter((name) => name.endsWith(".test.mjs")).sort();
 }
 
@@ -61,7 +67,7 @@ const PARTS = [
 		name: "Types",
 		start: () => run(process.execPath, ["node_modules/typescript/bin/tsc", "-p", "__test__/types/tsconfig.json"]),
 		// The compiler counts only errors; a clean run is one passed check of all files.
-		passed: (output, code) => (code === 0 ? 1 : 0),
+		passed: (_output, code) => (code === 0 ? 1 : 0),
 		failed: (output, code) => (code === 0 ? 0 : Math.max(1, sum(output, /(1) error|error TS\d+/g) || 1)),
 	},
 ];

@@ -147,7 +147,7 @@ mod tests {
         let mut out = Vec::new();
         pieces(line.as_bytes(), at_start, |piece| {
             out.push(match piece {
-                Piece::Record(facts) => (&line[facts.span]).to_string(),
+                Piece::Record(facts) => line[facts.span].to_string(),
                 Piece::Bad { start, end, reason } => format!("{reason:?}<{}>", &line[start..end]),
             })
         });
