@@ -3,6 +3,7 @@
  * memory and the files. Ids, times and paths are renamed by first appearance, so that two
  * implementations can be compared.
  */
+import { createHash } from "node:crypto";
 import * as fs from "node:fs";
 import * as path from "node:path";
 
@@ -278,4 +279,9 @@ export async function play(api, sequence, dir) {
 	fs.rmSync(dir, { recursive: true, force: true });
 	fs.mkdirSync(dir, { recursive: true });
 	return new Player(api, sequence, dir).play();
+}
+
+/** A short hash of each call's outcome and state. */
+export function traceHashes(trace) {
+	return trace.map((step) => createHash("sha256").update(JSON.stringify(step)).digest("hex").slice(0, 12));
 }
