@@ -4,7 +4,7 @@
  * is asked for often, so that hot reads do not cross the boundary.
  */
 
-const { lazyEntry, isUnread, fill, moveEntry } = require("./lazy-entry.js");
+const { messageAccessor, lazyEntry, isUnread, fill, moveEntry } = require("./lazy-entry.js");
 const { finishLoaded } = require("./loaded-entry.js");
 
 /** Bytes of JSON text fetched at once: large enough to cross rarely, small enough to stay in the cache. */
@@ -29,6 +29,7 @@ class EntryCache {
 	/** Entries up to here have all been made. */
 	#madeUpTo = 0;
 	#byId = new Map();
+	#accessor = messageAccessor(this);
 	#own = new Set();
 	#branch;
 	#children;
@@ -139,7 +140,7 @@ class EntryCache {
 	}
 
 	#fromRow(row, index) {
-		return Array.isArray(row) ? lazyEntry(row[0], row[1], row[2], this, index) : row;
+		return Array.isArray(row) ? lazyEntry(row[0], row[1], row[2], this, index, this.#accessor) : row;
 	}
 
 	/** The entry with this number. */

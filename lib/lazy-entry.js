@@ -2,7 +2,7 @@
  * Entries whose `message` is read from disk when somebody asks for it.
  *
  * Such an entry is a plain object with the usual keys; `message` is an accessor, the same pair of
- * functions for all of them, until its first use turns it into a data property. The entry's number
+ * functions for all entries of a session, until its first use turns it into a data property. The entry's number
  * is stamped on it as a private field, which neither keys, spread nor comparison see.
  */
 
@@ -51,27 +51,36 @@ function define(entry, message) {
 	});
 }
 
-const accessor = {
-	enumerable: true,
-	configurable: true,
-	get() {
-		if (typeof this !== "object" || this === null) return undefined;
-		if (!Stamp.isStamped(this)) return readThroughPrototype(this);
-		if (frozen.has(this)) return frozen.get(this);
-		const message = Stamp.read(this);
-		if (!define(this, message)) frozen.set(this, message);
-		return message;
-	},
-	set(message) {
-		if (typeof this === "object" && this !== null) define(this, message);
-	},
-};
+/** The getters below, to tell an unread entry by. */
+const getters = new WeakSet();
 
-/** The receiver is an object that inherits from an entry or stands in front of one. */
-function readThroughPrototype(receiver) {
-	let owner = Object.getPrototypeOf(receiver);
-	while (owner && !Stamp.isStamped(owner)) owner = Object.getPrototypeOf(owner);
-	return owner?.message;
+/**
+ * The accessor pair for the entries of one cache.
+ * @param {{ get(id: string): any }} cache
+ */
+function messageAccessor(cache) {
+	const accessor = {
+		enumerable: true,
+		configurable: true,
+		get() {
+			if (typeof this !== "object" || this === null) return undefined;
+			// The receiver stands in front of an entry or inherits from one: its id says which.
+			if (!Stamp.isStamped(this)) return readById(cache, this);
+			if (frozen.has(this)) return frozen.get(this);
+			const message = Stamp.read(this);
+			if (!define(this, message)) frozen.set(this, message);
+			return message;
+		},
+		set(message) {
+			if (typeof this === "object" && this !== null) define(this, message);
+		},
+	};
+	getters.add(accessor.get);
+	return accessor;
+}
+
+function readById(cache, receiver) {
+	return typeof receiver.id === "string" ? cache.get(receiver.id)?.message : undefined;
 }
 
 /**
@@ -80,8 +89,9 @@ function readThroughPrototype(receiver) {
  * @param {string} timestamp
  * @param {{ readMessage(index: number): unknown }} cache
  * @param {number} index
+ * @param {PropertyDescriptor} accessor of {@link messageAccessor}
  */
-function lazyEntry(id, parentId, timestamp, cache, index) {
+function lazyEntry(id, parentId, timestamp, cache, index, accessor) {
 	const entry = { type: "message", id, parentId, timestamp };
 	Object.defineProperty(entry, "message", accessor);
 	new Stamp(entry, cache, index);
@@ -91,9 +101,7 @@ function lazyEntry(id, parentId, timestamp, cache, index) {
 /** Whether the entry's message has not been read. */
 function isUnread(entry) {
 	return (
-		Stamp.isStamped(entry) &&
-		Object.getOwnPropertyDescriptor(entry, "message")?.get === accessor.get &&
-		!frozen.has(entry)
+		Stamp.isStamped(entry) && getters.has(Object.getOwnPropertyDescriptor(entry, "message")?.get) && !frozen.has(entry)
 	);
 }
 
@@ -102,4 +110,4 @@ function fill(entry, message) {
 	if (!define(entry, message)) frozen.set(entry, message);
 }
 
-module.exports = { lazyEntry, isUnread, fill, moveEntry: Stamp.move };
+module.exports = { messageAccessor, lazyEntry, isUnread, fill, moveEntry: Stamp.move };
