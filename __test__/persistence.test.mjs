@@ -1,0 +1,207 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { describe, test } from "node:test";
+import { SessionManager } from "../index.mjs";
+import { assistant, HEADER, messageLine, text, toolResult, user } from "./support/lines.mjs";
+import { at, freshPlaces, place, readLines, write } from "./support/place.mjs";
+
+freshPlaces();
+
+const NOTICE = "\n\n[Session persistence truncated large content]";
+
+async function stored() {
+	return SessionManager.open(at("s", "one.jsonl"));
+}
+
+function sha256(bytes) {
+	return createHash("sha256").update(bytes).digest("hex");
+}
+
+function blobFile(hash) {
+	return path.join(place.agent, "blobs", hash);
+}
+
+describe("long strings", () => {
+	test("are whole in memory and cut with a notice on disk", async () => {
+		const session = await stored();
+		const id = session.appendMessage(toolResult(`${"z".repeat(700_000)}THE END`));
+		assert.ok(session.getEntry(id).message.content[0].text.endsWith("THE END"));
+		const onDisk = readLines(session.getSessionFile()).at(-1).message.content[0].text;
+		assert.equal(onDisk.length, 500_000);
+		assert.ok(onDisk.endsWith(NOTICE));
+		const again = await SessionManager.open(session.getSessionFile());
+		assert.equal(again.getEntry(id).message.content[0].text, onDisk);
+	});
+
+	test("of exactly the limit stay whole", async () => {
+		const session = await stored();
+		session.appendMessage(user("x".repeat(500_000)));
+		assert.equal(readLines(session.getSessionFile()).at(-1).message.content.length, 500_000);
+	});
+
+	test("are never cut inside a pair", async () => {
+		const session = await stored();
+		session.appendMessage(user("x".repeat(499_999 - NOTICE.length) + "\u{1f9ea}".repeat(10_000)));
+		const onDisk = readLines(session.getSessionFile()).at(-1).message.content;
+		assert.equal(onDisk.isWellFormed(), true);
+		assert.equal(onDisk.length, 499_999);
+	});
+
+	test("that are signatures become empty", async () => {
+		const session = await stored();
+		const long = "s".repeat(600_000);
+		session.appendMessage(assistant("x", { content: [{ type: "thinking", thinking: "t", thinkingSignature: long }] }));
+		assert.equal(readLines(session.getSessionFile()).at(-1).message.content[0].thinkingSignature, "");
+	});
+
+	test("in a file mention take its line count along", async () => {
+		const session = await stored();
+		const content = "line\n".repeat(120_000);
+		session.appendMessage({ role: "fileMention", files: [{ path: "a", content, lineCount: 120_001 }], timestamp: 1 });
+		const [mention] = readLines(session.getSessionFile()).at(-1).message.files;
+		assert.equal(mention.lineCount, mention.content.split("\n").length);
+	});
+
+	test("that are image data elsewhere stay whole", async () => {
+		const session = await stored();
+		const data = Buffer.alloc(450_000, "frame").toString("base64");
+		session.appendCustomEntry("frames", { frames: [{ type: "image", mimeType: "image/png", data }] });
+		assert.equal(readLines(session.getSessionFile()).at(-1).data.frames[0].data, data);
+	});
+});
+
+describe("transient keys", () => {
+	test("are in memory only", async () => {
+		const session = await stored();
+		const details = { jsonlEvents: [1, 2], kept: { partialJson: "{", x: 1 } };
+		const id = session.appendMessage(toolResult("x", { details }));
+		assert.deepEqual(session.getEntry(id).message.details, details);
+		assert.deepEqual(readLines(session.getSessionFile()).at(-1).message.details, { kept: { x: 1 } });
+	});
+});
+
+describe("images", () => {
+	const bytes = Buffer.from(Array.from({ length: 1200 }, (_, index) => index % 251));
+	const data = bytes.toString("base64");
+	const image = { type: "image", mimeType: "image/png", data };
+
+	test("move to the blob store and come back", async () => {
+		const session = await stored();
+		const id = session.appendMessage(user([{ type: "text", text: "look" }, { ...image }]));
+		assert.equal(session.getEntry(id).message.content[1].data, data);
+		const hash = sha256(bytes);
+		assert.equal(readLines(session.getSessionFile()).at(-1).message.content[1].data, `blob:sha256:${hash}`);
+		assert.deepEqual(fs.readFileSync(blobFile(hash)), bytes);
+		assert.equal(fs.statSync(blobFile(hash)).mode & 0o777, 0o600);
+		const again = await SessionManager.open(session.getSessionFile());
+		assert.deepEqual(again.buildSessionContext().messages[0].content[1], image);
+	});
+
+	test("in custom messages do so too", async () => {
+		const session = await stored();
+		const id = session.appendCustomMessageEntry("ext", [{ ...image }], true);
+		assert.ok(readLines(session.getSessionFile()).at(-1).content[0].data.startsWith("blob:sha256:"));
+		const again = await SessionManager.open(session.getSessionFile());
+		assert.equal(again.getEntry(id).content[0].data, data);
+	});
+
+	test("that are small, or whose text base64 would write otherwise, stay in the line", async () => {
+		const session = await stored();
+		for (const text of [data.slice(0, 1020), `${data.slice(0, -1)}=`, ` ${data}`]) {
+			session.appendMessage(user([{ ...image, data: text }]));
+			assert.equal(readLines(session.getSessionFile()).at(-1).message.content[0].data, text);
+		}
+	});
+
+	test("as data URLs are stored as their whole text", async () => {
+		const session = await stored();
+		const url = "data:image/png;base64,AAAA";
+		const id = session.appendCustomEntry("replay", { items: [{ image_url: url }] });
+		const hash = sha256(url);
+		assert.equal(readLines(session.getSessionFile()).at(-1).data.items[0].image_url, `blob:sha256:${hash}`);
+		assert.equal(fs.readFileSync(blobFile(hash), "utf8"), url);
+		const again = await SessionManager.open(session.getSessionFile());
+		assert.equal(again.getEntry(id).data.items[0].image_url, url);
+	});
+
+	test("a session rewritten after reading keeps its references", async () => {
+		const session = await stored();
+		session.appendMessage(user([{ ...image }]));
+		const again = await SessionManager.open(session.getSessionFile());
+		again.buildSessionContext();
+		const before = readLines(session.getSessionFile()).at(-1);
+		await again.setSessionName("Name");
+		assert.deepEqual(readLines(session.getSessionFile()).at(-1), before);
+	});
+
+	for (const reference of [`blob:sha256:${"0".repeat(64)}`, "blob:sha256:../../secret", "blob:sha256:"]) {
+		test(`a reference without a blob, ${reference.slice(0, 26)}, is shown as text and kept in the file`, async () => {
+			fs.mkdirSync(path.join(place.agent, "blobs"), { recursive: true });
+			fs.writeFileSync(at("secret"), "secret");
+			const message = user([
+				{ type: "text", text: "look" },
+				{ type: "image", mimeType: "image/png", data: reference },
+			]);
+			const session = await SessionManager.open(write("s/one.jsonl", text(HEADER, messageLine(1, message))));
+			const [entry] = session.getEntries();
+			const [look, missing] = entry.message.content;
+			assert.deepEqual([look.text, missing.type, missing.text.includes(reference)], ["look", "text", true]);
+			look.text = "looked";
+			await session.rewriteEntries();
+			assert.deepEqual(readLines(session.getSessionFile())[1].message.content, [
+				{ type: "text", text: "looked" },
+				{ type: "image", mimeType: "image/png", data: reference },
+			]);
+			entry.message.content.pop();
+			await session.rewriteEntries();
+			assert.equal(readLines(session.getSessionFile())[1].message.content.length, 1);
+		});
+	}
+
+	test("a data URL whose blob is missing stays a reference", async () => {
+		const data = { image_url: `blob:sha256:${"1".repeat(64)}` };
+		const line = { type: "custom", id: "00000001", parentId: null, timestamp: HEADER.timestamp, customType: "x", data };
+		const session = await SessionManager.open(write("s/one.jsonl", text(HEADER, line)));
+		assert.deepEqual(session.getEntry("00000001").data, data);
+	});
+
+	test("putBlob stores bytes under their hash", async () => {
+		const session = SessionManager.inMemory("/srv");
+		const result = await session.putBlob(Buffer.from("abc"));
+		assert.equal(result.hash, sha256("abc"));
+		assert.equal(result.ref, `blob:sha256:${sha256("abc")}`);
+		assert.equal(fs.readFileSync(result.path, "utf8"), "abc");
+	});
+});
+
+describe("replay data of a provider", () => {
+	const message = assistant("x", {
+		content: [
+			{ type: "thinking", thinking: "t", thinkingSignature: "sig" },
+			{ type: "text", text: "x" },
+		],
+		providerPayload: { type: "openaiResponsesHistory", provider: "openai", items: [] },
+	});
+
+	test("goes from memory on load and stays in the file", async () => {
+		const file = write("s/one.jsonl", text(HEADER, messageLine(1, message)));
+		const session = await SessionManager.open(file);
+		const seen = session.getEntry("00000001").message;
+		assert.equal(seen.providerPayload, undefined);
+		assert.deepEqual(seen.content[0], { type: "thinking", thinking: "t" });
+		await session.setSessionName("Name");
+		assert.deepEqual(readLines(file)[1].message, message);
+	});
+
+	test("is taken out of live messages on request", () => {
+		const session = SessionManager.inMemory("/srv");
+		const given = structuredClone(message);
+		const id = session.appendMessage(given);
+		assert.equal(session.sanitizeLoadedOpenAIResponsesReplayMetadata(), true);
+		assert.equal(session.getEntry(id).message.providerPayload, undefined);
+		assert.deepEqual(given, message);
+		assert.equal(session.sanitizeLoadedOpenAIResponsesReplayMetadata(), false);
+	});
+});
