@@ -50,7 +50,7 @@ function infoOf(row, readText) {
 		title: row.title ?? row.shortSummary,
 		parentSessionPath: row.parentSession,
 		created: new Date(row.timestamp ?? Number.NaN),
-		modified: new Date(row.modified),
+		modified: new Date(Math.round(row.modified)),
 		messageCount: row.messageCount,
 		firstMessage: row.firstPrompt ?? "(no messages)",
 	};

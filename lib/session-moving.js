@@ -151,6 +151,7 @@ async function moveFile(on, target, cwd) {
 	// The file goes with the rename of its artifacts or stays with them: the copy is complete and
 	// synced before anything of the old place is touched.
 	const native = await copyTo(state, target, { cwd });
+	fs.chmodSync(target, fs.statSync(source).mode & 0o777);
 	const undoCopy = () => fs.rmSync(target, { force: true });
 	const undoArtifacts = moveArtifacts(artifacts[0], artifacts[1], undoCopy);
 	try {

@@ -51,6 +51,7 @@ class StorageLog {
 
 	/** Resolves when everything is written, or rejects with what stopped it. */
 	async settled() {
+		while (this.#running) await this.#running;
 		this.#error = undefined;
 		this.#run();
 		while (this.#running) await this.#running;

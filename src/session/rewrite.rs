@@ -163,7 +163,9 @@ impl Rewrite {
     /// Writes everything up to the end known when the rewrite was planned, and syncs it.
     pub fn copy(&mut self, unique: u64) -> Result<()> {
         let mut temp = TempFile::beside(&self.target, unique)?;
-        temp.copy_mode(&self.source)?;
+        if self.in_place {
+            temp.copy_mode(&self.source)?;
+        }
         let source = FileSource { file: &self.source, path: &self.path };
         self.moved = copy_edited(&source, self.end, &self.edits, &mut temp)?;
         temp.sync()?;
