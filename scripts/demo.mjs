@@ -1,0 +1,121 @@
+/**
+ * Shows a session: its tree, the context that the model would get; then appends, branches, closes,
+ * reopens and checks that all is there. `npm run demo`
+ * With a path it only reads that file: `npm run demo -- path/to/session.jsonl`
+ */
+import { strict as assert } from "node:assert";
+import * as fs from "node:fs";
+import * as os from "node:os";
+import * as path from "node:path";
+import { bold, dim, green, heading, showContext, showTree } from "./demo-view.mjs";
+import { ROOT } from "./platform.mjs";
+import { setup } from "./setup.mjs";
+
+function showSession(session, milliseconds) {
+	const report = session.getLoadReport();
+	const usage = session.getUsageStatistics();
+	heading(session.getSessionName() ?? "(no name)");
+	console.log(`${dim("file")} ${session.getSessionFile()}`);
+	console.log(
+		`${dim("id")} ${session.getSessionId()}  ${dim("cwd")} ${session.getCwd()}  ${dim("version")} ${session.getHeader().version}`,
+	);
+	console.log(
+		`${report.entries} entries on ${report.lines} lines, opened in ${milliseconds.toFixed(1)} ms; ${usage.input} tokens in, ${usage.output} out, cost ${usage.cost.toFixed(4)}`,
+	);
+	for (const { line, reason } of report.skipped.slice(0, 5)) console.log(`line ${line} was skipped: ${reason}`);
+	if (report.skippedCount > 5) console.log(`… and ${report.skippedCount - 5} more lines`);
+	if (report.tornTail !== null)
+		console.log("the last line is cut off; it is kept, and the next append starts a fresh one");
+	heading("The tree");
+	showTree(session);
+	heading("What the model gets at the leaf");
+	showContext(session.buildSessionContext());
+}
+
+async function open(SessionManager, file) {
+	const started = performance.now();
+	const session = await SessionManager.open(file);
+	return [session, performance.now() - started];
+}
+
+async function readOnly({ SessionManager }, file) {
+	// Opening a path that does not exist would begin a session there.
+	const before = fs.statSync(file, { bigint: true });
+	if (before.isFile() && before.size < 4096n && /^\s*$/.test(fs.readFileSync(file, "utf8"))) {
+		throw new Error(`${file} is empty: opening it would begin a session there`);
+	}
+	const [session, milliseconds] = await open(SessionManager, file);
+	showSession(session, milliseconds);
+	await session.close();
+	const after = fs.statSync(file, { bigint: true });
+	assert.deepEqual([after.ino, after.size, after.mtimeNs], [before.ino, before.size, before.mtimeNs]);
+	console.log(`\n${green("The file was only read.")}`);
+}
+
+async function wholeRound({ SessionManager }) {
+	const dir = fs.mkdtempSync(path.join(os.tmpdir(), "omp-session-demo-"));
+	process.env.PI_CODING_AGENT_DIR = path.join(dir, "agent");
+	const file = path.join(dir, "sample-session.jsonl");
+	fs.copyFileSync(path.join(ROOT, "demo", "sample-session.jsonl"), file);
+	try {
+		const [session, milliseconds] = await open(SessionManager, file);
+		showSession(session, milliseconds);
+		heading("Appending, branching, closing, opening again");
+		const question = session.appendMessage({ role: "user", content: "And the wind?", timestamp: Date.now() });
+		session.branch("5a000017");
+		const summary = session.branchWithSummary("5a000017", "Asked for the wind; there is no sensor for it.");
+		const answer = session.appendMessage({
+			role: "assistant",
+			content: [{ type: "text", text: "A reed anemometer fits the free pin of the rain gauge board." }],
+			api: "anthropic-messages",
+			provider: "anthropic",
+			model: "claude-sonnet-4-5",
+			usage: {
+				input: 90,
+				output: 16,
+				cacheRead: 0,
+				cacheWrite: 0,
+				totalTokens: 106,
+				cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0.0005 },
+			},
+			stopReason: "stop",
+			timestamp: Date.now(),
+		});
+		session.appendLabelChange(answer, "wind");
+		await session.setSessionName("A weather station with wind");
+		const before = {
+			entries: session.getEntries().map((entry) => entry.id),
+			context: JSON.stringify(session.buildSessionContext()),
+		};
+		await session.close();
+		const [again, time] = await open(SessionManager, file);
+		assert.deepEqual(
+			again.getEntries().map((entry) => entry.id),
+			before.entries,
+		);
+		assert.equal(JSON.stringify(again.buildSessionContext()), before.context);
+		assert.deepEqual([again.getLabel(answer), again.getEntry(summary).parentId], ["wind", "5a000017"]);
+		assert.equal(again.getEntry(question).message.content, "And the wind?");
+		assert.equal(again.getSessionName(), "A weather station with wind");
+		showSession(again, time);
+		await again.close();
+		console.log(
+			`\n${green("All is there after reopening:")} ${before.entries.length} entries, two new branches, the label and the name.`,
+		);
+	} finally {
+		fs.rmSync(dir, { recursive: true, force: true });
+	}
+}
+
+async function main() {
+	setup({ packages: false });
+	const api = await import("../index.mjs");
+	const [file] = process.argv.slice(2);
+	console.log(bold("omp-session"));
+	await (file === undefined ? wholeRound(api) : readOnly(api, path.resolve(file)));
+}
+
+main().catch((error) => {
+	console.error(`${error.message}${error.code ? ` (${error.code})` : ""}`);
+	process.exitCode = 1;
+});
