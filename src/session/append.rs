@@ -277,7 +277,9 @@ impl Session {
                 let disk = self.disk()?;
                 disk.write(file, &lines[start..], size)?;
             }
-            self.disk()?.previous[at].seen = seen + last as u64 + 1;
+            let previous = &mut self.disk()?.previous[at];
+            previous.seen = seen + last as u64 + 1;
+            previous.grown = std::time::Instant::now();
             size = self.take_in(file)?;
         }
         Ok(size)

@@ -30,7 +30,12 @@ pub(super) struct Unwritten {
 pub(super) struct Previous {
     pub file: Arc<File>,
     pub seen: u64,
+    /// When somebody last wrote there; at first, when it was replaced.
+    pub grown: Instant,
 }
+
+/// Most replaced files that are watched.
+const WATCHED: usize = 32;
 
 /// A session's file.
 #[derive(Debug)]
@@ -104,6 +109,16 @@ impl DiskLog {
         if self.unwritten.last().is_some_and(|entry| entry.index >= count) {
             self.unwritten.retain(|entry| entry.index < count);
             self.partial = None;
+        }
+    }
+
+    /// Watches a file that was replaced. Descriptors are not free: of too many the one that has been
+    /// quiet longest is let go.
+    pub(super) fn watch(&mut self, file: Arc<File>, seen: u64) {
+        self.previous.push(Previous { file, seen, grown: Instant::now() });
+        if self.previous.len() > WATCHED {
+            let quiet = (0..self.previous.len()).min_by_key(|at| self.previous[*at].grown);
+            self.previous.remove(quiet.unwrap_or_default());
         }
     }
 

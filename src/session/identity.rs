@@ -2,7 +2,7 @@
 //!
 //! The descriptor is kept while comparing, so an inode number that is used again cannot deceive.
 
-use super::disk::{DiskLog, Previous, Unwritten};
+use super::disk::{DiskLog, Unwritten};
 use super::load::Loaded;
 use super::{Body, Session};
 use crate::entry::facts::Facts;
@@ -213,7 +213,7 @@ impl Session {
         });
         let disk = self.disk()?;
         let seen = store::stat_open(old, &path)?.len();
-        disk.previous.push(Previous { file: Arc::clone(old), seen });
+        disk.watch(Arc::clone(old), seen);
         disk.file = Some(new);
         disk.writable = true;
         disk.progress = loaded.progress;

@@ -4,7 +4,7 @@
 //! [`Rewrite::copy`] writes a temporary file, [`Session::publish`] adds what was appended meanwhile
 //! and renames.
 
-use super::disk::{DiskLog, Previous};
+use super::disk::DiskLog;
 use super::{Body, Session};
 use crate::entry::facts::Facts;
 use crate::error::{Error, Result};
@@ -162,6 +162,9 @@ impl Rewrite {
 
     /// Writes everything up to the end known when the rewrite was planned, and syncs it.
     pub fn copy(&mut self, unique: u64) -> Result<()> {
+        if self.in_place {
+            store::remove_abandoned(&self.target);
+        }
         let mut temp = TempFile::beside(&self.target, unique)?;
         if self.in_place {
             temp.copy_mode(&self.source)?;
@@ -294,10 +297,7 @@ impl Session {
         }
         let new = temp.replace(&rewrite.target)?;
         let disk = self.disk()?;
-        disk.previous.push(Previous { file: Arc::clone(&file), seen: size });
-        // Files replaced long ago have no writers left; descriptors are not free.
-        let surplus = disk.previous.len().saturating_sub(8);
-        disk.previous.drain(..surplus);
+        disk.watch(Arc::clone(&file), size);
         disk.file = Some(Arc::new(new));
         disk.writable = true;
         disk.checked = None;

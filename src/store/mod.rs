@@ -7,7 +7,7 @@ mod lock;
 mod replace;
 
 pub use lock::{FileLock, LockBudget};
-pub use replace::{TempFile, publish_new, sync_dir, temp_path};
+pub use replace::{TempFile, publish_new, remove_abandoned, sync_dir};
 
 use crate::error::{Error, Result};
 use std::fs::{File, Metadata, OpenOptions};

@@ -6,14 +6,52 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-/// Name of a temporary file beside `target`: hidden, and not ending in `.jsonl`, so that no listing
-/// takes it for a session.
-pub fn temp_path(target: &Path, unique: u64) -> PathBuf {
+/// How the names of our temporary files end: other programs' names end in `.tmp` alone, and only
+/// ours are ever removed when they are found abandoned.
+const SUFFIX: &str = ".omp-session.tmp";
+
+/// Age from which on an unlocked temporary file is nobody's.
+const ABANDONED_AFTER: Duration = Duration::from_secs(10);
+
+/// How the names of temporary files beside `target` begin: hidden, so that no listing takes one for
+/// a session.
+fn prefix(target: &Path) -> OsString {
     let mut name = OsString::from(".");
     name.push(target.file_name().unwrap_or_default());
-    name.push(format!(".{unique:016x}.tmp"));
+    name.push(".");
+    name
+}
+
+/// Name of a temporary file beside `target`.
+fn temp_path(target: &Path, unique: u64) -> PathBuf {
+    let mut name = prefix(target);
+    name.push(format!("{unique:016x}{SUFFIX}"));
     target.with_file_name(name)
+}
+
+/// Removes the temporary files that processes left beside `target` when they were killed. A living
+/// process holds the lock of its own.
+pub fn remove_abandoned(target: &Path) {
+    let prefix = prefix(target);
+    let parent = target.parent().unwrap_or(Path::new("."));
+    for entry in std::fs::read_dir(parent).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.as_encoded_bytes();
+        if !name.starts_with(prefix.as_encoded_bytes()) || !name.ends_with(SUFFIX.as_bytes()) {
+            continue;
+        }
+        // A file has no lock in the moment of its creation, so a young one is left alone.
+        let old = |file: &File| {
+            let modified = file.metadata().and_then(|metadata| metadata.modified());
+            modified.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > ABANDONED_AFTER))
+        };
+        if File::open(entry.path()).is_ok_and(|file| old(&file) && file.try_lock().is_ok()) {
+            // Somebody else may have removed it first; then there is nothing left to do.
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// A file being written; removed when dropped unless it was published.
@@ -31,7 +69,12 @@ impl TempFile {
         loop {
             let path = temp_path(target, unique);
             match create_new(&path) {
-                Ok(file) => return Ok(TempFile { file, path, length: 0, published: false }),
+                Ok(file) => {
+                    // Tells others that it is not abandoned. Where locks do not work, nothing is
+                    // ever taken for abandoned either.
+                    let _ = file.try_lock();
+                    return Ok(TempFile { file, path, length: 0, published: false });
+                }
                 Err(error) if error.code() == "EEXIST" => unique = unique.wrapping_add(0x9e37_79b9),
                 Err(error) => return Err(error),
             }
@@ -65,6 +108,7 @@ impl TempFile {
     pub fn replace(mut self, target: &Path) -> Result<File> {
         std::fs::rename(&self.path, target).map_err(|error| Error::io("rename", target, error))?;
         self.published = true;
+        let _ = self.file.unlock();
         self.file.try_clone().map_err(|error| Error::io("dup", target, error))
     }
 
@@ -72,6 +116,7 @@ impl TempFile {
     pub fn publish(mut self, target: &Path) -> Result<File> {
         publish_new(&self.path, target)?;
         self.published = true;
+        let _ = self.file.unlock();
         self.file.try_clone().map_err(|error| Error::io("dup", target, error))
     }
 }
