@@ -157,6 +157,40 @@ export interface LoadReport {
 	tornTail: number | null;
 }
 
+/** What {@link SessionManager.verify} finds. */
+export interface Verification extends Omit<LoadReport, "path"> {
+	path: string;
+	/** Whether every agent can open the file and sees everything in it. */
+	ok: boolean;
+	/** Bytes. */
+	size: number;
+	hasHeader: boolean;
+	/** 0 without a header. */
+	version: number;
+	/** Ids of entries whose parent does not exist; like the lists below, the first 1,000. */
+	orphans: string[];
+	/** Ids of entries whose parents lead in a circle; the first in the file of each circle. */
+	cycles: string[];
+	duplicateIds: string[];
+	/** Hashes. */
+	missingBlobs: string[];
+}
+
+/** What {@link SessionManager.repair} did, or would do. */
+export interface RepairResult {
+	path: string;
+	dryRun: boolean;
+	changed: boolean;
+	/** Where the original is kept. */
+	backup: string | null;
+	entries: number;
+	/** Stretches that could not be read; they are in the backup only. */
+	leftOut: number;
+	/** Entries that hang on the entry before them now. */
+	reconnected: number;
+	newHeader: boolean;
+}
+
 /** A blob that was stored. */
 export interface BlobPutResult {
 	/** SHA-256, 64 hex digits. */
@@ -258,6 +292,20 @@ export class SessionManager {
 
 	/** The directory for sessions of a project; it is created. */
 	static getDefaultSessionDir(cwd: string, agentDir?: string | null, storage?: SessionStorage | null): string;
+
+	/**
+	 * What is wrong with a file. Changes nothing.
+	 * @throws `ENOENT` and the like
+	 */
+	static verify(path: string): Promise<Verification>;
+
+	/**
+	 * Makes of a damaged file one that every agent can open: keeps every entry that can be read, makes a
+	 * header, hangs entries without a parent on the entry before them. The original is kept as
+	 * `<name>.bak-<time>`. Never runs by itself.
+	 * @throws `ERR_SESSION_CORRUPT` if there is nothing in the file to keep
+	 */
+	static repair(path: string, options?: { dryRun?: boolean | null } | null): Promise<RepairResult>;
 
 	getCwd(): string;
 	/** Empty for a session in memory. */

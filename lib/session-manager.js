@@ -11,6 +11,7 @@ const { contextFromPlan } = require("./context.js");
 const { hasReplayPayload, withoutReplay } = require("./loaded-entry.js");
 const { ArtifactStore, InMemoryArtifacts } = require("./artifacts.js");
 const { getBlobsDir } = require("./places.js");
+const { nextSessionId } = require("./snowflake.js");
 const native = require("./binding.js");
 const factories = require("./session-factories.js");
 const lists = require("./list.js");
@@ -79,6 +80,22 @@ class SessionManager {
 
 	static async listAll(storage) {
 		return lists.listAll(storage);
+	}
+
+	/** What is wrong with a file. Changes nothing. */
+	static async verify(filePath) {
+		args.requireString("SessionManager.verify", "path", filePath);
+		const file = path.resolve(filePath);
+		return { path: file, ...JSON.parse(await native.verifySession(file, getBlobsDir())) };
+	}
+
+	/** Makes of a damaged file one that every agent can open; the original is kept. */
+	static async repair(filePath, options) {
+		args.requireString("SessionManager.repair", "path", filePath);
+		const dryRun = args.optionalBoolean("SessionManager.repair", "dryRun", options?.dryRun) ?? false;
+		const now = Date.now();
+		const result = await native.repairSession(path.resolve(filePath), nextSessionId(now), process.cwd(), now, dryRun);
+		return { path: path.resolve(filePath), dryRun, ...JSON.parse(result) };
 	}
 
 	// ---- what it is

@@ -22,7 +22,8 @@ pub struct BlobStore {
     unsynced: Mutex<Vec<PathBuf>>,
 }
 
-fn is_hash(hash: &str) -> bool {
+/// Whether a name is 64 lower-case hex digits.
+pub fn is_hash(hash: &str) -> bool {
     hash.len() == 64 && hash.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
 }
 
@@ -30,6 +31,11 @@ impl BlobStore {
     /// The store in `dir`, which is created with the first blob.
     pub fn new(dir: PathBuf) -> Self {
         BlobStore { dir, unsynced: Mutex::default() }
+    }
+
+    /// Whether `hash` is one and its blob is there.
+    pub fn has(&self, hash: &str) -> bool {
+        is_hash(hash) && self.dir.join(hash).is_file()
     }
 
     /// Stores bytes; returns their hash.

@@ -13,5 +13,7 @@ pub mod list;
 pub mod log;
 pub mod migrate;
 pub mod persist;
+pub mod repair;
 pub mod session;
 pub mod store;
+pub mod verify;

@@ -6,8 +6,11 @@ use super::task::Job;
 use super::text::js_string_of_file;
 use crate::blob::BlobStore;
 use crate::context;
+use crate::json::string;
 use crate::log::line::{Piece, pieces};
+use crate::repair::{HeaderDefaults, Repair, repair};
 use crate::session::Session;
+use crate::verify::{Verification, verify};
 use napi::bindgen_prelude::{AsyncTask, Buffer};
 use napi::{Env, JsString, Result};
 use napi_derive::napi;
@@ -67,4 +70,63 @@ pub fn put_blob(dir: String, bytes: Buffer) -> AsyncTask<Job<String, String>> {
 pub fn read_blob(env: &Env, dir: String, hash: String) -> Result<Option<Buffer>> {
     let bytes = BlobStore::new(PathBuf::from(dir)).read(&hash).map_err(|error| to_js(env, &error))?;
     Ok(bytes.map(Buffer::from))
+}
+
+/// JSON array of strings.
+fn list(items: &[Vec<u8>]) -> String {
+    let mut out = Vec::new();
+    for item in items {
+        out.push(if out.is_empty() { b'[' } else { b',' });
+        string::write(&mut out, item);
+    }
+    if out.is_empty() {
+        out.push(b'[');
+    }
+    out.push(b']');
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// JSON: what is wrong with a file.
+#[napi(catch_unwind)]
+pub fn verify_session(path: String, blobs: String) -> AsyncTask<Job<Verification, String>> {
+    let work = move || verify(Path::new(&path), &BlobStore::new(PathBuf::from(blobs)));
+    AsyncTask::new(Job::new("verify", work, |_, found| {
+        let hashes: Vec<Vec<u8>> = found.missing_blobs.iter().map(|hash| hash.clone().into_bytes()).collect();
+        Ok(format!(
+            "{{\"ok\":{},\"size\":{},\"hasHeader\":{},\"version\":{},\"orphans\":{},\"cycles\":{},\"duplicateIds\":{},\"missingBlobs\":{},{}",
+            found.is_ok(),
+            found.size,
+            found.has_header,
+            found.version,
+            list(&found.orphans),
+            list(&found.cycles),
+            list(&found.duplicate_ids),
+            list(&hashes),
+            &super::session::report_json(&found.report, found.entries)[1..],
+        ))
+    }))
+}
+
+/// JSON: what a repair did.
+#[napi(catch_unwind)]
+pub fn repair_session(
+    path: String,
+    id: String,
+    cwd: String,
+    now: f64,
+    dry_run: bool,
+) -> AsyncTask<Job<Repair, String>> {
+    let work = move || repair(Path::new(&path), &HeaderDefaults { id, cwd, now: now as i64 }, dry_run);
+    AsyncTask::new(Job::new("repair", work, |_, done| {
+        let backup = done.backup.map(|path| list(&[path.to_string_lossy().into_owned().into_bytes()]));
+        Ok(format!(
+            "{{\"changed\":{},\"backup\":{},\"entries\":{},\"leftOut\":{},\"reconnected\":{},\"newHeader\":{}}}",
+            done.changed,
+            backup.as_ref().map_or("null", |text| &text[1..text.len() - 1]),
+            done.entries,
+            done.left_out,
+            done.reconnected,
+            done.new_header,
+        ))
+    }))
 }

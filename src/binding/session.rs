@@ -8,7 +8,7 @@ use crate::context;
 use crate::error::Error;
 use crate::index::EntryIndex;
 use crate::json::string;
-use crate::session::{Body, HeaderEdit, Opened, Payload, Published, Session, Snapshot};
+use crate::session::{Body, HeaderEdit, LoadReport, Opened, Payload, Published, Session, Snapshot};
 use napi::bindgen_prelude::{AsyncTask, Uint32Array};
 use napi::{Env, JsString, Result};
 use napi_derive::napi;
@@ -107,6 +107,20 @@ fn header_edit(text: Option<String>, members: Option<String>) -> crate::error::R
     Ok(edit)
 }
 
+/// What reading a file showed, as JSON.
+pub(super) fn report_json(report: &LoadReport, entries: usize) -> String {
+    let skipped = report.skipped.iter().map(|skipped| {
+        format!("{{\"line\":{},\"offset\":{},\"reason\":{:?}}}", skipped.line, skipped.offset, skipped.reason)
+    });
+    format!(
+        "{{\"lines\":{},\"entries\":{entries},\"skipped\":[{}],\"skippedCount\":{},\"tornTail\":{}}}",
+        report.lines,
+        skipped.collect::<Vec<_>>().join(","),
+        report.skipped_count,
+        report.torn_tail.map_or("null".into(), |offset| offset.to_string()),
+    )
+}
+
 #[napi]
 impl NativeSession {
     /// A session that is not stored.
@@ -187,22 +201,7 @@ impl NativeSession {
     #[napi(catch_unwind)]
     pub fn report(&self) -> String {
         let session = self.session.lock();
-        let report = session.report();
-        let skipped: Vec<String> = report
-            .skipped
-            .iter()
-            .map(|skipped| {
-                format!("{{\"line\":{},\"offset\":{},\"reason\":{:?}}}", skipped.line, skipped.offset, skipped.reason)
-            })
-            .collect();
-        format!(
-            "{{\"lines\":{},\"entries\":{},\"skipped\":[{}],\"skippedCount\":{},\"tornTail\":{}}}",
-            report.lines,
-            session.index().len(),
-            skipped.join(","),
-            report.skipped_count,
-            report.torn_tail.map_or("null".into(), |offset| offset.to_string()),
-        )
+        report_json(session.report(), session.index().len())
     }
 
     /// Input, output, cache read, cache write, premium requests, cost.

@@ -2,6 +2,7 @@
 
 use super::create_new;
 use crate::error::{Error, Result};
+use crate::log::read::{FileSource, Source};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::Write;
@@ -97,6 +98,23 @@ impl TempFile {
     pub fn copy_mode(&self, of: &File) -> Result<()> {
         let permissions = of.metadata().map_err(|error| Error::io("fstat", &self.path, error))?.permissions();
         self.file.set_permissions(permissions).map_err(|error| Error::io("fchmod", &self.path, error))
+    }
+
+    /// Whether it has the same bytes as the first `size` bytes of `source`.
+    pub fn is_same_as(&self, source: &dyn Source, size: u64) -> Result<bool> {
+        if self.length != size {
+            return Ok(false);
+        }
+        let own = FileSource { file: &self.file, path: &self.path };
+        let mut at = 0;
+        while at < size {
+            let length = (size - at).min(1 << 20) as usize;
+            if own.read_exact_at(at, length)? != source.read_exact_at(at, length)? {
+                return Ok(false);
+            }
+            at += length as u64;
+        }
+        Ok(true)
     }
 
     /// Makes its content durable.

@@ -1,0 +1,201 @@
+//! Makes of a damaged file one that every agent can open. Only on request, and never without keeping
+//! the original.
+
+use crate::entry::facts::{Facts, Field};
+use crate::entry::kind::Kind;
+use crate::entry::timestamp;
+use crate::error::{Error, Result};
+use crate::index::flag;
+use crate::json::edit::set_members;
+use crate::json::string;
+use crate::log::line::{Piece, pieces};
+use crate::log::read::{FileSource, Source, lines};
+use crate::migrate::{Upgrade, upgrade_header};
+use crate::store::{self, FileLock, LockBudget, TempFile};
+use crate::verify::{Reading, read_everything};
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What a new header gets where the old one does not say.
+#[derive(Debug, Clone)]
+pub struct HeaderDefaults {
+    /// Session id.
+    pub id: String,
+    /// Working directory.
+    pub cwd: String,
+    /// Milliseconds since 1970.
+    pub now: i64,
+}
+
+/// What a repair did, or would do.
+#[derive(Debug, Default)]
+pub struct Repair {
+    /// Whether the file is another one than before.
+    pub changed: bool,
+    /// Where the original is kept.
+    pub backup: Option<PathBuf>,
+    /// Entries in the repaired file.
+    pub entries: usize,
+    /// Stretches that are left out of it, because they cannot be read.
+    pub left_out: u64,
+    /// Entries that hang on the entry before them now.
+    pub reconnected: u64,
+    /// Whether a header was made.
+    pub new_header: bool,
+}
+
+fn literal(wtf8: &[u8]) -> Cow<'static, [u8]> {
+    let mut out = Vec::new();
+    string::write(&mut out, wtf8);
+    Cow::Owned(out)
+}
+
+/// The value of a complete `"key":"value"` in bytes that are no JSON as a whole.
+fn rescued(bytes: &[u8], key: &str) -> Option<Vec<u8>> {
+    let needle = format!("\"{key}\":");
+    let at = memchr::memmem::find(bytes, needle.as_bytes())? + needle.len();
+    let mut scanner = crate::json::scan::Scanner::new(bytes, at);
+    let value = scanner.string().ok()?;
+    Some(string::decode(bytes, value).into_owned())
+}
+
+/// The header of the repaired file: the one that is there, or one put together from what is left of
+/// it.
+fn header_text(reading: &Reading, source: &dyn Source, size: u64, defaults: &HeaderDefaults) -> Result<Vec<u8>> {
+    if let Some(header) = &reading.header {
+        let text = upgrade_header(&header.text, header.version);
+        let title = reading.title.as_ref().map(|title| ("title", Some(literal(title))));
+        return Ok(title.and_then(|title| set_members(&text, &[title])).unwrap_or(text));
+    }
+    let mut cut = Vec::new();
+    lines(source, 0, size, |line| {
+        if memchr::memmem::find(line.bytes, b"\"session\"").is_some() {
+            cut = line.bytes.to_vec();
+        }
+        Ok(cut.is_empty() && line.offset < 1 << 20)
+    })?;
+    let first_time = reading.index.records().iter().map(|record| record.time).find(|time| *time != timestamp::NO_TIME);
+    let time = timestamp::format(first_time.unwrap_or(defaults.now)).into_bytes();
+    let known = |key: &str, otherwise: Vec<u8>| literal(&rescued(&cut, key).unwrap_or(otherwise));
+    let members = [
+        ("type", Some(Cow::Borrowed(&b"\"session\""[..]))),
+        ("version", Some(Cow::Borrowed(&b"3"[..]))),
+        ("id", Some(known("id", defaults.id.clone().into_bytes()))),
+        ("timestamp", Some(known("timestamp", time))),
+        ("cwd", Some(known("cwd", defaults.cwd.clone().into_bytes()))),
+        ("title", rescued(&cut, "title").map(|title| literal(&title))),
+    ];
+    Ok(set_members(b"{}", &members).unwrap_or_default())
+}
+
+/// Writes the repaired lines.
+fn write_lines(
+    reading: &Reading,
+    source: &dyn Source,
+    size: u64,
+    temp: &mut TempFile,
+    repair: &mut Repair,
+) -> Result<()> {
+    let mut at = 0u32;
+    lines(source, 0, size, |line| {
+        let mut failure = None;
+        pieces(line.bytes, line.offset == 0, |piece| {
+            let Piece::Record(facts) = piece else { return };
+            let text = &line.bytes[facts.span.clone()];
+            let written = if is_entry(&facts, reading.version) {
+                at += 1;
+                temp.write(&mended(reading, at - 1, text, repair))
+            } else if matches!(facts.kind, Kind::Session | Kind::Title) {
+                return;
+            } else {
+                temp.write(text)
+            };
+            failure = failure.take().or(written.and_then(|()| temp.write(b"\n")).err());
+        });
+        failure.map_or(Ok(true), Err)
+    })
+}
+
+fn is_entry(facts: &Facts, version: f64) -> bool {
+    facts.kind != Kind::Session && (version < 2.0 || matches!(facts.id, Field::Text(_)))
+}
+
+/// An entry's line as it is to be: upgraded, with a parent that leads to a root.
+fn mended(reading: &Reading, at: u32, text: &[u8], repair: &mut Repair) -> Vec<u8> {
+    let index = &reading.index;
+    let Some(record) = index.get(at) else { return text.to_vec() };
+    let mut line = text.to_vec();
+    if record.has(flag::MIGRATED) {
+        line = Upgrade::of(index, at, record, reading.version).apply(text);
+    }
+    let parent = match record.has(flag::ORPHAN) {
+        true => at.checked_sub(1).map_or(Cow::Borrowed(&b"null"[..]), |before| literal(&index.id(before))),
+        false if record.has(flag::CYCLE) => Cow::Borrowed(&b"null"[..]),
+        false => return line,
+    };
+    repair.reconnected += 1;
+    set_members(&line, &[("parentId", Some(parent))]).unwrap_or(line)
+}
+
+/// Repairs the file at `path`. With `dry_run` it only says what it would do.
+pub fn repair(path: &Path, defaults: &HeaderDefaults, dry_run: bool) -> Result<Repair> {
+    let target = std::fs::canonicalize(path).map_err(|error| Error::io("realpath", path, error))?;
+    let file = Arc::new(match dry_run {
+        true => store::open(&target)?.0,
+        false => store::open_to_append(&target)?,
+    });
+    let _lock = match dry_run {
+        true => None,
+        false => Some(FileLock::take(&file, &target, &mut LockBudget::default())?),
+    };
+    let size = store::stat_open(&file, &target)?.len();
+    let source = FileSource { file: &file, path: &target };
+    let reading = read_everything(&source, size)?;
+    let mut result = Repair { entries: reading.index.len(), new_header: reading.header.is_none(), ..Repair::default() };
+    let torn = reading.report.torn_tail.is_some();
+    let kept_reasons = ["no entry: no id", "a second header", "before the header"];
+    let left_out = reading.report.skipped.iter().filter(|skipped| !kept_reasons.contains(&skipped.reason));
+    result.left_out = left_out.count() as u64 + u64::from(torn);
+    if reading.header.is_none() && reading.index.is_empty() {
+        return Err(Error::Corrupt {
+            path: path.to_path_buf(),
+            line: 1,
+            offset: 0,
+            reason: "nothing in it can be read as a session".into(),
+        });
+    }
+    let mut temp = TempFile::beside(&target, defaults.now as u64)?;
+    temp.copy_mode(&file)?;
+    temp.write(&header_text(&reading, &source, size, defaults)?)?;
+    temp.write(b"\n")?;
+    write_lines(&reading, &source, size, &mut temp, &mut result)?;
+    result.changed = !temp.is_same_as(&source, size)?;
+    if dry_run || !result.changed {
+        return Ok(result);
+    }
+    temp.sync()?;
+    let mut name = target.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".bak-{}", timestamp::format(defaults.now).replace([':', '.'], "-")));
+    let backup = target.with_file_name(name);
+    std::fs::hard_link(&target, &backup)
+        .or_else(|_| copy_new(&source, size, &backup))
+        .map_err(|error| Error::io("link", &backup, error))?;
+    temp.replace(&target)?;
+    store::sync_dir(&target)?;
+    result.backup = Some(backup);
+    Ok(result)
+}
+
+/// For file systems without hard links.
+fn copy_new(source: &FileSource<'_>, size: u64, to: &Path) -> std::io::Result<()> {
+    let failed = |error: Error| std::io::Error::other(error.to_string());
+    let mut file = store::create_new(to).map_err(failed)?;
+    let mut at = 0;
+    while at < size {
+        let length = (size - at).min(1 << 20) as usize;
+        std::io::Write::write_all(&mut file, &source.read_exact_at(at, length).map_err(failed)?)?;
+        at += length as u64;
+    }
+    file.sync_all()
+}
