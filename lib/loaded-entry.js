@@ -77,19 +77,18 @@ function withoutReplay(message) {
 }
 
 /**
- * Finishes entries parsed from `text`.
- * @param {object[]} entries
- * @param {string} text the JSON text they come from; looking there first is cheaper than walking
+ * Parses entries that the native session gives. A space in front says that some of them refer to blobs
+ * or carry replay data.
+ * @param {string} text JSON array
  * @param {string} blobsDir
  */
-function finishLoaded(entries, text, blobsDir) {
-	if (text.includes(REF_PREFIX)) {
-		for (const entry of entries) if (isObject(entry)) resolveBlobs(entry, blobsDir);
-	}
-	if (text.includes("openaiResponsesHistory")) {
-		for (const entry of entries) {
-			if (entry?.type === "message" && hasReplayPayload(entry.message)) entry.message = withoutReplay(entry.message);
-		}
+function parseLoaded(text, blobsDir) {
+	const entries = JSON.parse(text);
+	if (text[0] !== " ") return entries;
+	for (const entry of entries) {
+		if (!isObject(entry) || Array.isArray(entry)) continue;
+		resolveBlobs(entry, blobsDir);
+		if (entry.type === "message" && hasReplayPayload(entry.message)) entry.message = withoutReplay(entry.message);
 	}
 	return entries;
 }
@@ -101,4 +100,4 @@ function stringifyStored(entry) {
 	);
 }
 
-module.exports = { finishLoaded, stringifyStored, hasReplayPayload, withoutReplay };
+module.exports = { parseLoaded, stringifyStored, hasReplayPayload, withoutReplay };

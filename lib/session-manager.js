@@ -236,7 +236,7 @@ class SessionManager {
 	}
 
 	getLeafId() {
-		return this.#state.leafId;
+		return this.#on.state.leafId;
 	}
 
 	getLeafEntry() {
@@ -245,8 +245,9 @@ class SessionManager {
 	}
 
 	getEntry(id) {
-		args.requireString("getEntry", "id", id);
-		return this.#state.cache.get(id);
+		// Checked here and not in a call: this is asked for each entry of a long session.
+		if (typeof id !== "string") args.requireString("getEntry", "id", id);
+		return this.#on.state.cache.get(id);
 	}
 
 	getEntries() {
@@ -262,8 +263,8 @@ class SessionManager {
 	}
 
 	getLabel(id) {
-		args.requireString("getLabel", "id", id);
-		return this.#state.cache.label(id);
+		if (typeof id !== "string") args.requireString("getLabel", "id", id);
+		return this.#on.state.cache.label(id);
 	}
 
 	getBranch(fromId) {

@@ -3,18 +3,19 @@
 use super::error::{of_entry, to_js};
 use super::task::Job;
 use super::text::{id_from_js, js_string, js_string_of_file};
-use crate::blob::BlobStore;
+use crate::blob::{BlobStore, REF_PREFIX};
 use crate::context;
 use crate::error::Error;
 use crate::index::EntryIndex;
 use crate::json::string;
 use crate::session::{Body, HeaderEdit, LoadReport, Opened, Payload, Published, Session, Snapshot};
+use memchr::memmem::Finder;
 use napi::bindgen_prelude::{AsyncTask, Uint32Array};
 use napi::{Env, JsString, Result};
 use napi_derive::napi;
 use parking_lot::Mutex;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// A session of the core and the blob store its images go to.
 #[napi]
@@ -23,6 +24,19 @@ pub struct NativeSession {
     blobs: Arc<BlobStore>,
     /// What a branching left to tell, as JSON text.
     branch_note: Vec<u8>,
+    /// Memory for texts on their way to JavaScript.
+    text: Vec<u8>,
+}
+
+/// Largest text whose memory is kept for the next one.
+const MAX_KEPT_BYTES: usize = 1 << 20;
+
+/// Whether entries in a text refer to blobs or carry replay data, which JavaScript takes care of when
+/// it has the objects.
+fn needs_finishing(text: &[u8]) -> bool {
+    static FINDERS: LazyLock<[Finder<'static>; 2]> =
+        LazyLock::new(|| [REF_PREFIX.as_bytes(), &b"openaiResponsesHistory"[..]].map(Finder::new));
+    FINDERS.iter().any(|finder| finder.find(text).is_some())
 }
 
 /// What a session looked like at one moment.
@@ -55,7 +69,12 @@ pub struct NativeOpened {
 }
 
 fn wrap(session: Session, blobs: &Arc<BlobStore>) -> NativeSession {
-    NativeSession { session: Arc::new(Mutex::new(session)), blobs: Arc::clone(blobs), branch_note: Vec::new() }
+    NativeSession {
+        session: Arc::new(Mutex::new(session)),
+        blobs: Arc::clone(blobs),
+        branch_note: Vec::new(),
+        text: Vec::new(),
+    }
 }
 
 fn blob_store(dir: String) -> Arc<BlobStore> {
@@ -305,10 +324,11 @@ impl NativeSession {
         self.session.lock().index().path(leaf).into()
     }
 
-    /// Children of an entry, or the roots.
+    /// Parent of each entry, by number.
     #[napi(catch_unwind)]
-    pub fn children(&self, parent: Option<u32>) -> Uint32Array {
-        self.session.lock().index().children(parent.unwrap_or(crate::index::NONE)).into()
+    pub fn parents(&self) -> Uint32Array {
+        let session = self.session.lock();
+        session.index().records().iter().map(|record| record.parent).collect::<Vec<_>>().into()
     }
 
     /// The tree: order and parents, one after the other.
@@ -337,11 +357,21 @@ impl NativeSession {
         js_string(env, &out)
     }
 
-    /// JSON array of as many of `entries` as fit in about `budget` bytes; see [`Session::bodies`].
+    /// JSON array of as many of `entries` as fit in about `budget` bytes; see [`Session::bodies`]. A
+    /// space stands before it if entries in it need a closer look, see [`needs_finishing`].
     #[napi(catch_unwind)]
-    pub fn bodies<'a>(&self, env: &'a Env, entries: &[u32], budget: u32, stored: bool) -> Result<JsString<'a>> {
-        let bodies = self.session.lock().bodies(entries, budget as usize, stored);
-        js_string_of_file(env, &bodies.map_err(|error| to_js(env, &error))?)
+    pub fn bodies<'a>(&mut self, env: &'a Env, entries: &[u32], budget: u32, stored: bool) -> Result<JsString<'a>> {
+        let text = &mut self.text;
+        let read = self.session.lock().bodies(entries, budget as usize, stored, text);
+        read.map_err(|error| to_js(env, &error))?;
+        if needs_finishing(text) {
+            text.insert(0, b' ');
+        }
+        let string = js_string_of_file(env, text);
+        if text.capacity() > 4 * MAX_KEPT_BYTES {
+            *text = Vec::new();
+        }
+        string
     }
 
     /// Which of `texts` differ from what is stored of their entries.
@@ -354,7 +384,10 @@ impl NativeSession {
     /// JSON array of envelopes and whole entries; see [`Session::envelopes`].
     #[napi(catch_unwind)]
     pub fn envelopes<'a>(&self, env: &'a Env, from: u32, budget: u32) -> Result<JsString<'a>> {
-        let text = self.session.lock().envelopes(from, budget as usize).map_err(|error| to_js(env, &error))?;
+        let mut text = self.session.lock().envelopes(from, budget as usize).map_err(|error| to_js(env, &error))?;
+        if needs_finishing(&text) {
+            text.insert(0, b' ');
+        }
         js_string_of_file(env, &text)
     }
 

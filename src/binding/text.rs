@@ -3,19 +3,58 @@
 use crate::json::string::{lossy, to_utf16};
 use napi::{Env, JsString, Result};
 
-/// A string from JSON text or WTF-8. ASCII, by far the most common, is copied as one-byte
-/// characters; everything else crosses as UTF-16, where half surrogates survive.
+/// Length of the ASCII at the beginning of `bytes`.
+fn ascii_length(bytes: &[u8]) -> usize {
+    let mut length = 0;
+    while let Some(block) = bytes.get(length..).and_then(|rest| rest.first_chunk::<16>()) {
+        let high = u128::from_le_bytes(*block) & 0x8080_8080_8080_8080_8080_8080_8080_8080;
+        if high != 0 {
+            return length + high.trailing_zeros() as usize / 8;
+        }
+        length += 16;
+    }
+    let rest = &bytes[length..];
+    length + rest.iter().position(|byte| *byte >= 0x80).unwrap_or(rest.len())
+}
+
+/// UTF-8 whose characters all are below U+0100, as one byte each; `None` for other bytes.
+fn to_latin1(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    loop {
+        let plain = ascii_length(rest);
+        out.extend_from_slice(&rest[..plain]);
+        match &rest[plain..] {
+            [] => return Some(out),
+            [lead @ 0xc2..=0xc3, next @ 0x80..=0xbf, after @ ..] => {
+                out.push((lead & 0x03) << 6 | (next & 0x3f));
+                rest = after;
+            }
+            _ => return None,
+        }
+    }
+}
+
+/// A string from JSON text or WTF-8. Text that fits in one byte a character, by far the most common,
+/// crosses so, which is also what engines parse fastest; all else crosses as UTF-16, where half
+/// surrogates survive.
 pub fn js_string<'a>(env: &'a Env, wtf8: &[u8]) -> Result<JsString<'a>> {
     if wtf8.is_ascii() {
         return env.create_string_latin1(wtf8);
     }
-    env.create_string_utf16(to_utf16(wtf8))
+    match to_latin1(wtf8) {
+        Some(latin1) => env.create_string_latin1(latin1),
+        None => env.create_string_utf16(to_utf16(wtf8)),
+    }
 }
 
 /// The same for bytes of a file: what is not UTF-8 becomes U+FFFD, surrogates included.
 pub fn js_string_of_file<'a>(env: &'a Env, bytes: &[u8]) -> Result<JsString<'a>> {
     if bytes.is_ascii() {
         return env.create_string_latin1(bytes);
+    }
+    if let Some(latin1) = to_latin1(bytes) {
+        return env.create_string_latin1(latin1);
     }
     let units: Vec<u16> = lossy(bytes).encode_utf16().collect();
     env.create_string_utf16(units)

@@ -33,8 +33,18 @@ fn number(text: &[u8]) -> Option<i64> {
 /// Milliseconds of exactly the form `2024-12-03T14:00:00.000Z`; `None` for every other text, also
 /// for days that do not exist.
 pub fn parse_canonical(text: &[u8]) -> Option<i64> {
-    let ms = (text.len() == 24 && text[23] == b'Z').then(|| parse(text)).flatten()?;
-    (format(ms).as_bytes() == text).then_some(ms)
+    let text: &[u8; 24] = text.try_into().ok()?;
+    let separators = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':'), (19, b'.'), (23, b'Z')];
+    if separators.iter().any(|(at, byte)| text[*at] != *byte) {
+        return None;
+    }
+    let part = |from: usize, to: usize| number(&text[from..to]);
+    let (year, month, day) = (part(0, 4)?, part(5, 7)?, part(8, 10)?);
+    let (hour, minute, second, millis) = (part(11, 13)?, part(14, 16)?, part(17, 19)?, part(20, 23)?);
+    let days = days_from_civil(year, month, day);
+    let exists = (1..=12).contains(&month) && civil_from_days(days) == (year, month, day);
+    let clock = hour < 24 && minute < 60 && second < 60;
+    (exists && clock).then(|| days * 86_400_000 + ((hour * 60 + minute) * 60 + second) * 1000 + millis)
 }
 
 /// Milliseconds of an ISO 8601 time: a date, or a date and a time with `Z` or an offset, with any

@@ -56,12 +56,6 @@ impl Index {
         path
     }
 
-    /// Whether an entry of `records` hangs on `parent` ([`NONE`]: is a root), in file order.
-    pub fn children(&self, parent: EntryIndex) -> Vec<EntryIndex> {
-        let all = self.entries.iter().enumerate();
-        all.filter(|(_, record)| record.parent == parent).map(|(at, _)| at as u32).collect()
-    }
-
     /// Every entry with its children sorted by time; the sort is stable, and a time that cannot be
     /// read takes that of the sibling before it, so that such an entry stays where the file has it.
     pub fn tree_order(&self) -> TreeOrder {

@@ -3,6 +3,8 @@
 //! Bytes of 0x80 and above are allowed inside strings whatever they are: invalid UTF-8 becomes
 //! U+FFFD when the text is decoded, and that never adds or removes a quote or a backslash.
 
+use wide::u8x16;
+
 /// Where the text stops being JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JsonError {
@@ -26,6 +28,16 @@ impl Str {
     pub fn raw<'a>(&self, text: &'a [u8]) -> &'a [u8] {
         &text[self.start..self.end]
     }
+}
+
+/// One bit for each byte of a block that is a quote, a backslash or a control character.
+#[inline(always)]
+fn special_bytes(block: [u8; 16]) -> u32 {
+    let bytes = u8x16::new(block);
+    let quote = bytes.simd_eq(u8x16::splat(b'"'));
+    let slash = bytes.simd_eq(u8x16::splat(b'\\'));
+    let control = bytes.min(u8x16::splat(0x1f)).simd_eq(bytes);
+    (quote | slash | control).to_bitmask()
 }
 
 /// Nesting of the value being skipped: one bit a level, set for objects.
@@ -64,9 +76,6 @@ pub struct Scanner<'a> {
 }
 
 type Scan<T> = Result<T, JsonError>;
-
-const LOW: u64 = 0x0101_0101_0101_0101;
-const HIGH: u64 = 0x8080_8080_8080_8080;
 
 impl<'a> Scanner<'a> {
     /// Starts at `pos` of `text`.
@@ -183,21 +192,13 @@ impl<'a> Scanner<'a> {
     fn skip_plain(&mut self) {
         let text = self.text;
         let mut pos = self.pos;
-        // Eight bytes at a time; the arithmetic may flag a byte falsely only above a true hit, and
-        // the lowest flagged byte is always true.
-        while let Some(chunk) = text.get(pos..pos + 8) {
-            let word = u64::from_le_bytes(chunk.try_into().unwrap_or_default());
-            let quote = word ^ (LOW * 0x22);
-            let slash = word ^ (LOW * 0x5c);
-            let hit = (quote.wrapping_sub(LOW) & !quote)
-                | (slash.wrapping_sub(LOW) & !slash)
-                | (word.wrapping_sub(LOW * 0x20) & !word);
-            let hit = hit & HIGH;
-            if hit != 0 {
-                self.pos = pos + (hit.trailing_zeros() / 8) as usize;
+        while let Some(block) = text.get(pos..).and_then(|rest| rest.first_chunk::<16>()) {
+            let hits = special_bytes(*block);
+            if hits != 0 {
+                self.pos = pos + hits.trailing_zeros() as usize;
                 return;
             }
-            pos += 8;
+            pos += 16;
         }
         while let Some(&byte) = text.get(pos) {
             if byte < 0x20 || byte == b'"' || byte == b'\\' {

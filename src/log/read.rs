@@ -15,14 +15,20 @@ pub trait Source {
     /// Reads exactly `length` bytes.
     fn read_exact_at(&self, offset: u64, length: usize) -> Result<Vec<u8>> {
         let mut bytes = vec![0; length];
+        self.fill_exact_at(offset, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Fills `bytes`.
+    fn fill_exact_at(&self, offset: u64, bytes: &mut [u8]) -> Result<()> {
         let mut done = 0;
-        while done < length {
+        while done < bytes.len() {
             match self.read_at(&mut bytes[done..], offset + done as u64)? {
                 0 => return Err(self.ended(offset + done as u64)),
                 count => done += count,
             }
         }
-        Ok(bytes)
+        Ok(())
     }
 
     /// The error for a source that has become shorter than it was.

@@ -42,15 +42,6 @@ impl Session {
     ///
     /// Fails without any change if `payload` is not JSON.
     pub fn append(&mut self, payload: Payload<'_>, now: i64, blobs: &dyn BlobSink) -> Result<Appended> {
-        // The tail of the line is scanned once, before the envelope is known, so that bad input
-        // changes nothing.
-        let body_ok = match payload {
-            Payload::Message(text) => crate::json::scan::is_json(text),
-            Payload::Members(_, text) => text.first() == Some(&b'{') && crate::json::scan::is_json(text),
-        };
-        if !body_ok {
-            return Err(Error::InvalidArgument { reason: "the payload of an entry must be JSON".into() });
-        }
         let stored_on_disk = matches!(self.body, Body::Disk(_));
         let mut failure = None;
         if stored_on_disk && self.outdated {
@@ -62,8 +53,8 @@ impl Session {
         };
         let id = self.new_id();
         let line = self.compose(&id, payload, now);
-        let facts = Facts::scan(&mut Scanner::new(&line, 0))
-            .map_err(|_| Error::InvalidArgument { reason: "the payload of an entry must be JSON".into() })?;
+        let facts = whole_object(&line)
+            .ok_or_else(|| Error::InvalidArgument { reason: "the payload of an entry must be JSON".into() })?;
         let parent = self.leaf().map(|leaf| self.index.id(leaf));
         let place = Place {
             offset: UNWRITTEN,
@@ -259,8 +250,10 @@ impl Session {
     /// Whole lines that somebody without lock still appends to a file that ours replaced are copied
     /// to ours. Returns the size after it.
     fn rescue_orphaned_lines(&mut self, file: &Arc<std::fs::File>, mut size: u64) -> Result<u64> {
-        let disk = self.disk()?;
-        let path = disk.path.clone();
+        if self.disk()?.previous.is_empty() {
+            return Ok(size);
+        }
+        let path = self.disk()?.path.clone();
         for at in 0..self.disk()?.previous.len() {
             let disk = self.disk()?;
             let (old, seen) = (Arc::clone(&disk.previous[at].file), disk.previous[at].seen);
@@ -284,6 +277,12 @@ impl Session {
         }
         Ok(size)
     }
+}
+
+/// The facts of a line that is one object and nothing else.
+fn whole_object(line: &[u8]) -> Option<Facts> {
+    let facts = Facts::scan(&mut Scanner::new(line, 0)).ok()?;
+    (facts.span.len() == line.len()).then_some(facts)
 }
 
 fn set_place(index: &mut Index, entry: EntryIndex, offset: u64, length: usize) {

@@ -114,6 +114,7 @@ impl Session {
             remap: None,
             moves: 0,
             renumberings: 0,
+            buffer: Vec::new(),
         };
         Ok(Branched { session, taken, relinked, labels })
     }

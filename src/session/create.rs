@@ -42,6 +42,7 @@ impl Session {
             remap: None,
             moves: 0,
             renumberings: 0,
+            buffer: Vec::new(),
         })
     }
 

@@ -51,11 +51,11 @@ impl Session {
                 Err(error) => return Err(error),
             };
             let lock = FileLock::take(&file, &disk.path, &mut disk.budget)?;
-            if self.follow(&file, thorough)? {
+            let Some(size) = self.follow(&file, thorough)? else {
                 drop(lock);
                 continue;
-            }
-            let size = self.take_in(&file)?;
+            };
+            self.take_in_to(&file, size)?;
             return Ok((lock, file, size));
         }
         Err(Error::Conflict { path: self.disk()?.path.clone(), reason: "the file is replaced again and again".into() })
@@ -66,43 +66,52 @@ impl Session {
         for _ in 0..16 {
             let disk = self.disk()?;
             let file = disk.open()?;
-            if !self.follow(&file, true)? {
+            if self.follow(&file, true)?.is_some() {
                 return Ok(file);
             }
         }
         Err(Error::Conflict { path: self.disk()?.path.clone(), reason: "the file is replaced again and again".into() })
     }
 
-    /// Looks whether the path still leads to `file`. Returns whether the descriptor changed.
-    pub(super) fn follow(&mut self, file: &Arc<File>, thorough: bool) -> Result<bool> {
+    /// Looks whether the path still leads to `file`. Returns its size, or nothing if the session is on
+    /// another descriptor now.
+    pub(super) fn follow(&mut self, file: &Arc<File>, thorough: bool) -> Result<Option<u64>> {
         let disk = self.disk()?;
         let metadata = store::stat_open(file, &disk.path)?;
         let recent = disk.checked.is_some_and(|at| at.elapsed() < RECHECK);
+        let size = metadata.len();
         if !thorough && recent && store::link_count(&metadata) > 0 {
-            return Ok(false);
+            return Ok(Some(size));
         }
         disk.checked = Some(Instant::now());
         match fate(disk, file, FileId::of(&metadata), store::link_count(&metadata))? {
-            Fate::Same => Ok(false),
+            Fate::Same => Ok(Some(size)),
             Fate::Moved(path) => {
                 disk.path = path;
-                Ok(false)
+                Ok(Some(size))
             }
-            Fate::Deleted => self.write_in_full(file).map(|()| true),
-            Fate::Replaced(new) => self.adopt_replacement(file, new).map(|()| true),
+            Fate::Deleted => self.write_in_full(file).map(|()| None),
+            Fate::Replaced(new) => self.adopt_replacement(file, new).map(|()| None),
         }
     }
 
     /// Indexes what is new in the file. Returns its size.
     pub(super) fn take_in(&mut self, file: &Arc<File>) -> Result<u64> {
-        let path = self.disk()?.path.clone();
-        let size = store::stat_open(file, &path)?.len();
+        let size = store::stat_open(file, &self.disk()?.path)?.len();
+        self.take_in_to(file, size)?;
+        Ok(size)
+    }
+
+    /// Indexes what is new in the file up to `size`.
+    fn take_in_to(&mut self, file: &Arc<File>, size: u64) -> Result<()> {
         let disk = self.disk()?;
         let ours = disk.partial.is_some_and(|(end, _)| end == size);
         if size < disk.progress.indexed {
+            let path = disk.path.clone();
             return Err(Error::Conflict { path, reason: "the file was cut shorter by somebody else".into() });
         }
         if size > disk.progress.indexed && !ours {
+            let path = disk.path.clone();
             let progress = disk.progress;
             let index = Arc::try_unwrap(std::mem::take(&mut self.index)).unwrap_or_else(|shared| (*shared).clone());
             let report = std::mem::take(&mut self.report);
@@ -114,7 +123,7 @@ impl Session {
             self.disk()?.progress = loaded.progress;
             read?;
         }
-        Ok(size)
+        Ok(())
     }
 
     /// Writes the whole session again where its file was deleted.

@@ -90,6 +90,8 @@ pub struct Session {
     moves: u64,
     /// Counts the changes of the entries' numbers.
     renumberings: u64,
+    /// Memory for reading spans, kept from one reading to the next.
+    buffer: Vec<u8>,
 }
 
 /// What a session looked like at one moment.
@@ -122,6 +124,7 @@ impl Session {
             remap: None,
             moves: 0,
             renumberings: 0,
+            buffer: Vec::new(),
         })
     }
 

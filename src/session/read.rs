@@ -29,6 +29,8 @@ impl Session {
         mut visit: impl FnMut(EntryIndex, &EntryRecord, &[u8]),
     ) -> Result<()> {
         let mut at = 0;
+        // Fresh memory for every span would cost more than reading into it.
+        let mut buffer = std::mem::take(&mut self.buffer);
         while at < entries.len() {
             let first = self.record(entries[at])?;
             if first.offset == UNWRITTEN || !self.is_stored() {
@@ -46,14 +48,15 @@ impl Session {
                 }
                 (end, next) = (stop, next + 1);
             }
-            let bytes = self.read_span(start, end)?;
+            self.fill_span(&mut buffer, start, end)?;
             for entry in &entries[at..next] {
                 let record = self.record(*entry)?;
                 let from = (record.offset - start) as usize;
-                visit(*entry, &record, &bytes[from..from + record.length as usize]);
+                visit(*entry, &record, &buffer[from..from + record.length as usize]);
             }
             at = next;
         }
+        self.buffer = buffer;
         Ok(())
     }
 
@@ -67,13 +70,24 @@ impl Session {
     }
 
     pub(super) fn read_span(&mut self, start: u64, end: u64) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.fill_span(&mut bytes, start, end)?;
+        Ok(bytes)
+    }
+
+    /// Reads the bytes from `start` to `end` to the beginning of `buffer`, which only ever grows.
+    fn fill_span(&mut self, buffer: &mut Vec<u8>, start: u64, end: u64) -> Result<()> {
         let length = (end - start) as usize;
+        if buffer.len() < length {
+            buffer.resize(length, 0);
+        }
+        let target = &mut buffer[..length];
         match &mut self.body {
-            Body::Detached => Ok(Vec::new()),
-            Body::Text(text) => text[..].read_exact_at(start, length),
+            Body::Detached => Ok(()),
+            Body::Text(text) => text[..].fill_exact_at(start, target),
             Body::Disk(disk) => {
                 let file = disk.open()?;
-                FileSource { file: &file, path: &disk.path }.read_exact_at(start, length)
+                FileSource { file: &file, path: &disk.path }.fill_exact_at(start, target)
             }
         }
     }
@@ -86,10 +100,10 @@ impl Session {
         text.into()
     }
 
-    /// A JSON array of as many of `entries` as fit in about `budget` bytes, at least one. With
+    /// Writes to `out` a JSON array of as many of `entries` as fit in about `budget` bytes, at least one. With
     /// `stored` they are as they lie in the file, else as this version understands them. Entries
     /// whose bytes are with the caller are `null`.
-    pub fn bodies(&mut self, entries: &[EntryIndex], budget: usize, stored: bool) -> Result<Vec<u8>> {
+    pub fn bodies(&mut self, entries: &[EntryIndex], budget: usize, stored: bool, out: &mut Vec<u8>) -> Result<()> {
         let mut size = 0usize;
         let fitting = entries.iter().take_while(|entry| {
             let before = size;
@@ -99,19 +113,20 @@ impl Session {
         let count = fitting.count();
         let index = std::sync::Arc::clone(&self.index);
         let version = self.header.version;
-        let mut out = Vec::with_capacity(size.min(budget.saturating_mul(2)) + 2 * count + 2);
+        out.clear();
+        out.reserve(size + 2 * count + 2);
         self.texts(&entries[..count], |at, record, text| {
             if record.has(flag::MIGRATED) && !stored {
-                join(&mut out, &Upgrade::of(&index, at, record, version).apply(text));
+                join(out, &Upgrade::of(&index, at, record, version).apply(text));
             } else {
-                join(&mut out, text);
+                join(out, text);
             }
         })?;
         if out.is_empty() {
             out.push(b'[');
         }
         out.push(b']');
-        Ok(out)
+        Ok(())
     }
 
     /// Which of `texts` differ from the stored text of the entry they belong to.

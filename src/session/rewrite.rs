@@ -428,6 +428,7 @@ impl Session {
             remap: None,
             moves: self.moves,
             renumberings: self.renumberings,
+            buffer: Vec::new(),
         }
     }
 }
