@@ -15,7 +15,12 @@ function answer(messages) {
 	const last = messages.at(-1);
 	const question = textOf(messages.findLast((message) => message.role === "user")?.content);
 	if (last?.role !== "tool" && question.includes("use a tool")) {
-		const call = { index: 0, id: "call_mock_1", type: "function", function: { name: "bash", arguments: JSON.stringify({ command: "echo from the tool" }) } };
+		const call = {
+			index: 0,
+			id: "call_mock_1",
+			type: "function",
+			function: { name: "bash", arguments: JSON.stringify({ command: "echo from the tool" }) },
+		};
 		return { delta: { role: "assistant", content: null, tool_calls: [call] }, finish: "tool_calls" };
 	}
 	return { delta: { role: "assistant", content: `Answer to: ${question.trim().split("\n").at(-1)}` }, finish: "stop" };

@@ -18,15 +18,30 @@ function replacedAgent() {
 	const copy = path.join(agentPackage, "../../../replaced/node_modules/@oh-my-pi/pi-coding-agent");
 	fs.rmSync(copy, { recursive: true, force: true });
 	fs.cpSync(agentPackage, copy, { recursive: true });
-	fs.writeFileSync(path.join(copy, "src/session/session-manager.ts"), `export * from ${JSON.stringify(INDEX.replace("file://", ""))};\n`);
+	fs.writeFileSync(
+		path.join(copy, "src/session/session-manager.ts"),
+		`export * from ${JSON.stringify(INDEX.replace("file://", ""))};\n`,
+	);
 	return copy;
 }
 
 /** Everything one run of the scenario has: a home, a project, an agent directory. */
 function makePlace(name, url) {
-	const place = { name, home: path.join(ROOT, name, "home"), project: path.join(ROOT, name, "project"), agentDir: path.join(ROOT, name, "agent") };
+	const place = {
+		name,
+		home: path.join(ROOT, name, "home"),
+		project: path.join(ROOT, name, "project"),
+		agentDir: path.join(ROOT, name, "agent"),
+	};
 	for (const dir of [place.home, place.project, place.agentDir]) fs.mkdirSync(dir, { recursive: true });
-	const model = { id: "mock-1", name: "Mock", input: ["text", "image"], contextWindow: 100_000, maxTokens: 1000, cost: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 } };
+	const model = {
+		id: "mock-1",
+		name: "Mock",
+		input: ["text", "image"],
+		contextWindow: 100_000,
+		maxTokens: 1000,
+		cost: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 },
+	};
 	const models = { providers: { mock: { baseUrl: url, apiKey: "none", api: "openai-completions", models: [model] } } };
 	fs.writeFileSync(path.join(place.agentDir, "models.yml"), JSON.stringify(models));
 	return place;
@@ -34,8 +49,23 @@ function makePlace(name, url) {
 
 /** Runs the agent once. */
 function omp(agent, place, args) {
-	const env = { PATH: process.env.PATH, HOME: place.home, PI_CODING_AGENT_DIR: place.agentDir, NO_COLOR: "1", TERM: "dumb" };
-	const command = [path.join(agent, "src/cli.ts"), ...args, "--model", "mock/mock-1", "--no-lsp", "--no-extensions", "--no-skills", "--no-title"];
+	const env = {
+		PATH: process.env.PATH,
+		HOME: place.home,
+		PI_CODING_AGENT_DIR: place.agentDir,
+		NO_COLOR: "1",
+		TERM: "dumb",
+	};
+	const command = [
+		path.join(agent, "src/cli.ts"),
+		...args,
+		"--model",
+		"mock/mock-1",
+		"--no-lsp",
+		"--no-extensions",
+		"--no-skills",
+		"--no-title",
+	];
 	return new Promise((resolve) => {
 		const child = spawn(bun, command, { cwd: place.project, env, stdio: ["ignore", "pipe", "pipe"] });
 		let [stdout, stderr] = ["", ""];
@@ -55,8 +85,25 @@ function omp(agent, place, args) {
 
 /** Talks to the agent over its standard input: each command after the answer to the one before. */
 function rpc(agent, place, args, commands) {
-	const env = { PATH: process.env.PATH, HOME: place.home, PI_CODING_AGENT_DIR: place.agentDir, NO_COLOR: "1", TERM: "dumb" };
-	const command = [path.join(agent, "src/cli.ts"), "--mode", "rpc", ...args, "--model", "mock/mock-1", "--no-lsp", "--no-extensions", "--no-skills", "--no-title"];
+	const env = {
+		PATH: process.env.PATH,
+		HOME: place.home,
+		PI_CODING_AGENT_DIR: place.agentDir,
+		NO_COLOR: "1",
+		TERM: "dumb",
+	};
+	const command = [
+		path.join(agent, "src/cli.ts"),
+		"--mode",
+		"rpc",
+		...args,
+		"--model",
+		"mock/mock-1",
+		"--no-lsp",
+		"--no-extensions",
+		"--no-skills",
+		"--no-title",
+	];
 	return new Promise((resolve) => {
 		const child = spawn(bun, command, { cwd: place.project, env, stdio: ["pipe", "pipe", "pipe"] });
 		const answers = [];
@@ -67,7 +114,10 @@ function rpc(agent, place, args, commands) {
 			if (next === commands.length) return child.stdin.end();
 			const made = commands[next++](answers);
 			// A prompt is over when the agent says that its turn has ended.
-			waiting = made.type === "prompt" ? (line) => line.type === "agent_end" : (line) => line.type === "response" && line.id === String(next);
+			waiting =
+				made.type === "prompt"
+					? (line) => line.type === "agent_end"
+					: (line) => line.type === "response" && (line.id ?? String(next)) === String(next);
 			child.stdin.write(`${JSON.stringify({ id: String(next), ...made })}\n`);
 		};
 		child.stdout.on("data", (chunk) => {
@@ -88,7 +138,15 @@ function rpc(agent, place, args, commands) {
 		const timer = setTimeout(() => child.kill("SIGKILL"), 120_000);
 		child.on("close", (code) => {
 			clearTimeout(timer);
-			const said = answers.map(({ command: name, success, data, error }) => [name, success, error, data?.tokens, data?.messages?.map((item) => item.role), data?.summary && "summary", data?.text]);
+			const said = answers.map(({ command: name, success, data, error }) => [
+				name,
+				success,
+				error,
+				data?.tokens,
+				data?.messages?.map((item) => item.role),
+				data?.summary && "summary",
+				data?.text,
+			]);
 			resolve({ code, stdout: JSON.stringify(said), stderr: stderr.trim() });
 		});
 	});
@@ -105,7 +163,16 @@ function sessionsOf(place) {
 }
 
 function linesOf(file) {
-	return fs.readFileSync(file, "utf8").split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
+	return fs
+		.readFileSync(file, "utf8")
+		.split("\n")
+		.filter((line) => line !== "")
+		.map((line) => JSON.parse(line));
+}
+
+/** The agent drops the title from the header of a branched session, whose parent is a path. */
+function titleOf(line) {
+	return line.parentSession?.includes("/") ? undefined : line.title;
 }
 
 /** What can be compared of a file: types, roles and texts; ids and times are different in every run. */
@@ -114,8 +181,20 @@ function outline(file) {
 		.filter((line) => line.type !== "session_init")
 		.map((line) => {
 			const { message } = line;
-			const content = Array.isArray(message?.content) ? message.content.map((block) => block.text ?? block.name ?? block.type).join(" ") : message?.content;
-			return [line.type, message?.role, content?.replaceAll(ROOT, "").replace(/\/(own|agent)\//g, "/"), line.model, line.title, line.cwd && "cwd", line.parentSession && "parent"].filter(Boolean).join(" ");
+			const content = Array.isArray(message?.content)
+				? message.content.map((block) => block.text ?? block.name ?? block.type).join(" ")
+				: message?.content;
+			return [
+				line.type,
+				message?.role,
+				content?.replaceAll(ROOT, "").replace(/\/(own|agent)\//g, "/"),
+				line.model,
+				titleOf(line),
+				line.cwd && "cwd",
+				line.parentSession && "parent",
+			]
+				.filter(Boolean)
+				.join(" ");
 		});
 }
 
@@ -141,8 +220,25 @@ function header(place, id, extra = {}) {
 }
 
 function message(id, parentId, role, text) {
-	const usage = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, totalTokens: 2, cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 } };
-	const rest = role === "user" ? { content: text } : { content: [{ type: "text", text }], api: "openai-completions", provider: "mock", model: "mock-1", usage, stopReason: "stop" };
+	const usage = {
+		input: 1,
+		output: 1,
+		cacheRead: 0,
+		cacheWrite: 0,
+		totalTokens: 2,
+		cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+	};
+	const rest =
+		role === "user"
+			? { content: text }
+			: {
+					content: [{ type: "text", text }],
+					api: "openai-completions",
+					provider: "mock",
+					model: "mock-1",
+					usage,
+					stopReason: "stop",
+				};
 	return { type: "message", id, parentId, timestamp: TIME, message: { role, ...rest, timestamp: 1 } };
 }
 
@@ -151,36 +247,68 @@ const STEPS = {
 	"a prompt with a tool call": (agent, place) => omp(agent, place, ["-p", "please use a tool"]),
 	"--continue": (agent, place) => omp(agent, place, ["--continue", "-p", "and again"]),
 	"--resume <id>": (agent, place) => {
-		put(place, "5e55000000000001", [header(place, "5e55000000000001"), message("a0000001", null, "user", "first"), message("a0000002", "a0000001", "assistant", "second")]);
+		put(place, "5e55000000000001", [
+			header(place, "5e55000000000001"),
+			message("a0000001", null, "user", "first"),
+			message("a0000002", "a0000001", "assistant", "second"),
+		]);
 		return omp(agent, place, ["--resume", "5e55000000000001", "-p", "third"]);
 	},
 	"a compacted session": (agent, place) => {
-		const compaction = { type: "compaction", id: "a0000003", parentId: "a0000002", timestamp: TIME, summary: "What was said", shortSummary: "short", firstKeptEntryId: "a0000002", tokensBefore: 9 };
-		put(place, "5e55000000000002", [header(place, "5e55000000000002"), message("a0000001", null, "user", "first"), message("a0000002", "a0000001", "assistant", "second"), compaction]);
+		const compaction = {
+			type: "compaction",
+			id: "a0000003",
+			parentId: "a0000002",
+			timestamp: TIME,
+			summary: "What was said",
+			shortSummary: "short",
+			firstKeptEntryId: "a0000002",
+			tokensBefore: 9,
+		};
+		put(place, "5e55000000000002", [
+			header(place, "5e55000000000002"),
+			message("a0000001", null, "user", "first"),
+			message("a0000002", "a0000001", "assistant", "second"),
+			compaction,
+		]);
 		return omp(agent, place, ["--resume", "5e55000000000002", "-p", "after it"]);
 	},
 	"a session of version 1": (agent, place) => {
 		const { version: _, ...old } = header(place, "5e55000000000003");
 		const plain = ({ id: __, parentId: ___, ...line }) => line;
-		put(place, "5e55000000000003", [old, plain(message("", "", "user", "old first")), plain(message("", "", "assistant", "old second"))]);
+		put(place, "5e55000000000003", [
+			old,
+			plain(message("", "", "user", "old first")),
+			plain(message("", "", "assistant", "old second")),
+		]);
 		return omp(agent, place, ["--resume", "5e55000000000003", "-p", "old third"]);
 	},
 	"--fork": (agent, place) => omp(agent, place, ["--fork", "5e55000000000001", "-p", "in the fork"]),
-	"rename, statistics, compaction and branch over RPC": (agent, place) =>
-		rpc(agent, place, ["--resume", "5e55000000000001"], [
-			() => ({ type: "set_session_name", name: "Renamed" }),
-			() => ({ type: "prompt", message: "one more" }),
-			() => ({ type: "get_session_stats" }),
-			() => ({ type: "compact" }),
-			() => ({ type: "get_messages" }),
-			() => ({ type: "get_branch_messages" }),
-			(answers) => ({ type: "branch", entryId: answers.at(-1).data.messages.at(-1).entryId }),
-			() => ({ type: "prompt", message: "on the branch" }),
-			() => ({ type: "get_messages" }),
-		]),
+	"rename, statistics and branch over RPC": (agent, place) =>
+		rpc(
+			agent,
+			place,
+			["--resume", "5e55000000000001"],
+			[
+				() => ({ type: "set_session_name", name: "Renamed" }),
+				() => ({ type: "prompt", message: "one more" }),
+				() => ({ type: "get_session_stats" }),
+				() => ({ type: "get_messages" }),
+				() => ({ type: "get_branch_messages" }),
+				(answers) => ({ type: "branch", entryId: answers.at(-1).data.messages.at(-1).entryId }),
+				() => ({ type: "prompt", message: "on the branch" }),
+				() => ({ type: "get_messages" }),
+			],
+		),
 	"an image prompt": (agent, place) => {
 		const image = path.join(place.project, "dot.png");
-		fs.writeFileSync(image, Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64"));
+		fs.writeFileSync(
+			image,
+			Buffer.from(
+				"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+				"base64",
+			),
+		);
 		return omp(agent, place, ["-p", "@dot.png", "what is this"]);
 	},
 };
@@ -194,8 +322,18 @@ async function play(agent, name) {
 	for (const [step, run] of Object.entries(STEPS)) {
 		const before = server.requests.length;
 		const { code, stdout, stderr } = await run(agent, place);
-		const asked = server.requests.slice(before).map((request) => request.messages.filter((item) => item.role !== "system").length);
-		trace.push({ step, code, stdout, asked, files: sessionsOf(place).length, last: sessionsOf(place).slice(-1).map(outline)[0] ?? [], stderr: code === 0 ? "" : stderr.slice(-400) });
+		const asked = server.requests
+			.slice(before)
+			.map((request) => request.messages.filter((item) => item.role !== "system").length);
+		trace.push({
+			step,
+			code,
+			stdout,
+			asked,
+			files: sessionsOf(place).length,
+			last: sessionsOf(place).slice(-1).map(outline)[0] ?? [],
+			stderr: code === 0 ? "" : stderr.slice(-400),
+		});
 	}
 	return { trace, place, server };
 }
@@ -211,8 +349,13 @@ for (const [at, own] of ours.trace.entries()) {
 	const compared = lost ? ["code", "stdout", "asked"] : ["code", "stdout", "asked", "last"];
 	const parts = compared.filter((part) => JSON.stringify(own[part]) !== JSON.stringify(agent[part]));
 	if (lost && own.last.filter((line) => line.startsWith("message")).length !== 2) parts.push("last");
-	console.log(`${parts.length === 0 ? "same     " : "different"} ${own.step}: exit ${own.code}, "${own.stdout.slice(0, 60)}", ${own.last.length} lines`);
-	for (const part of parts) console.log(`   ${part}: agent ${JSON.stringify(agent[part]).slice(0, 500)}\n   ${part}: here  ${JSON.stringify(own[part]).slice(0, 500)}`);
+	console.log(
+		`${parts.length === 0 ? "same     " : "different"} ${own.step}: exit ${own.code}, "${own.stdout.slice(0, 60)}", ${own.last.length} lines`,
+	);
+	for (const part of parts)
+		console.log(
+			`   ${part}: agent ${JSON.stringify(agent[part]).slice(0, 500)}\n   ${part}: here  ${JSON.stringify(own[part]).slice(0, 500)}`,
+		);
 	if (own.stderr) console.log(`   stderr: ${own.stderr}`);
 	differences += parts.length > 0 ? 1 : 0;
 }
