@@ -9,7 +9,6 @@
 
 import type { CompactionEntry, FileEntry, SessionEntry, SessionHeader } from "./types/entries.js";
 import type {
-	AgentMessage,
 	BashExecutionMessage,
 	CustomMessage,
 	FileMentionMessage,
@@ -21,190 +20,33 @@ import type {
 	ServiceTier,
 	TextContent,
 } from "./types/messages.js";
+import type {
+	BlobPutResult,
+	LoadReport,
+	RecentSessionInfo,
+	RepairResult,
+	ResolvedSessionMatch,
+	SessionContext,
+	SessionInfo,
+	SessionManagerStateSnapshot,
+	SessionTreeNode,
+	UsageStatistics,
+	Verification,
+} from "./types/results.js";
 import type { SessionStorage } from "./types/storage.js";
 
 export * from "./types/entries.js";
+export * from "./types/errors.js";
 export * from "./types/messages.js";
+export * from "./types/results.js";
 export * from "./types/storage.js";
 
 /** The version of the format that is written. */
 export const CURRENT_SESSION_VERSION: 3;
 
-/**
- * Codes of this package's errors. Failures of the system keep its own: `ENOENT`, `ENOSPC`, `EACCES` …
- *
- * - `ERR_ENTRY_NOT_FOUND`: no entry has the id; nothing changed
- * - `ERR_SESSION_CORRUPT`: the file is no session; it was left as it is (`line`, `offset` say where)
- * - `ERR_SESSION_CONFLICT`: a file is where none may be, or another one than before
- * - `ERR_SESSION_LOCKED`: another process kept its lock for 5 s; nothing is lost
- * - `ERR_AMBIGUOUS_SESSION`: the beginning of an id fits several sessions (`candidates`)
- * - `ERR_INVALID_ARGUMENT`: a value of the wrong type
- */
-export type SessionErrorCode =
-	| "ERR_ENTRY_NOT_FOUND"
-	| "ERR_SESSION_CORRUPT"
-	| "ERR_SESSION_CONFLICT"
-	| "ERR_SESSION_LOCKED"
-	| "ERR_AMBIGUOUS_SESSION"
-	| "ERR_INVALID_ARGUMENT";
-
-/** The shape of the errors. */
-export interface SessionError extends Error {
-	code: SessionErrorCode | (string & {});
-	/** The file concerned. */
-	path?: string;
-	/** The system call that failed. */
-	syscall?: string;
-	/** 1-based line of a corrupt file. */
-	line?: number;
-	/** Byte offset of that line. */
-	offset?: number;
-	/** The entry that an append added but could not write: it is written later, do not append it again. */
-	entryId?: string;
-	/** Sessions that an ambiguous argument fits. */
-	candidates?: { id: string; path: string }[];
-}
-
 export interface NewSessionOptions {
 	/** Stored in the header as it is. */
 	parentSession?: string;
-}
-
-/** A node of {@link SessionManager.getTree}. */
-export interface SessionTreeNode {
-	entry: SessionEntry;
-	/** By time; entries with an unreadable time keep their place in the file. */
-	children: SessionTreeNode[];
-	/** The label in force. */
-	label?: string;
-}
-
-/** What the model gets. */
-export interface SessionContext {
-	messages: AgentMessage[];
-	/** `"off"` if none was set. */
-	thinkingLevel?: string;
-	serviceTier?: ServiceTier;
-	/** `provider/modelId` by role. */
-	models: Record<string, string>;
-	injectedTtsrRules: string[];
-	selectedMCPToolNames: string[];
-	/** Whether the path has an entry that selects tools. */
-	hasPersistedMCPToolSelection: boolean;
-	/** `"none"` outside of modes. */
-	mode: string;
-	modeData?: Record<string, unknown>;
-}
-
-/** A session in a list. Counts and texts are those of the whole file. */
-export interface SessionInfo {
-	path: string;
-	id: string;
-	/** Empty for files that name none. */
-	cwd: string;
-	title?: string;
-	/** Path or id of the parent session, as the header has it. */
-	parentSessionPath?: string;
-	/** An invalid Date if the header's time cannot be read. */
-	created: Date;
-	modified: Date;
-	messageCount: number;
-	/** `"(no messages)"` if there is no user message with text. */
-	firstMessage: string;
-	/** Text of all user and assistant messages, joined by spaces; read from the file when asked for. */
-	allMessagesText: string;
-}
-
-/** A session for a short list. */
-export interface RecentSessionInfo {
-	readonly path: string;
-	/** Milliseconds since 1970. */
-	readonly mtime: number;
-	/** Title, else the first user message, else the id; one line. */
-	readonly fullName: string;
-	/** At most 40 characters of it. */
-	readonly name: string;
-	/** Such as `5m ago`. */
-	readonly timeAgo: string;
-}
-
-export interface ResolvedSessionMatch {
-	session: SessionInfo;
-	scope: "local" | "global";
-}
-
-/** Sums over the messages of a session. What a message does not say counts as 0. */
-export interface UsageStatistics {
-	input: number;
-	output: number;
-	cacheRead: number;
-	cacheWrite: number;
-	premiumRequests: number;
-	cost: number;
-}
-
-/** What reading a file showed. */
-export interface LoadReport {
-	path: string | undefined;
-	/** Lines that are not blank, with the header. */
-	lines: number;
-	entries: number;
-	/** Stretches that are no entries, in file order; the first 1,000. */
-	skipped: { line: number; offset: number; reason: string }[];
-	/** How many there are in all. */
-	skippedCount: number;
-	/** Byte offset of a last line that is cut off, else `null`. */
-	tornTail: number | null;
-}
-
-/** What {@link SessionManager.verify} finds. */
-export interface Verification extends Omit<LoadReport, "path"> {
-	path: string;
-	/** Whether every agent can open the file and sees everything in it. */
-	ok: boolean;
-	/** Bytes. */
-	size: number;
-	hasHeader: boolean;
-	/** 0 without a header. */
-	version: number;
-	/** Ids of entries whose parent does not exist; like the lists below, the first 1,000. */
-	orphans: string[];
-	/** Ids of entries whose parents lead in a circle; the first in the file of each circle. */
-	cycles: string[];
-	duplicateIds: string[];
-	/** Hashes. */
-	missingBlobs: string[];
-}
-
-/** What {@link SessionManager.repair} did, or would do. */
-export interface RepairResult {
-	path: string;
-	dryRun: boolean;
-	changed: boolean;
-	/** Where the original is kept. */
-	backup: string | null;
-	entries: number;
-	/** Stretches that could not be read; they are in the backup only. */
-	leftOut: number;
-	/** Entries that hang on the entry before them now. */
-	reconnected: number;
-	newHeader: boolean;
-}
-
-/** A blob that was stored. */
-export interface BlobPutResult {
-	/** SHA-256, 64 hex digits. */
-	hash: string;
-	path: string;
-	/** `blob:sha256:<hash>` */
-	ref: string;
-}
-
-/** What {@link SessionManager.captureState} remembers. Only the named fields are for reading. */
-export interface SessionManagerStateSnapshot {
-	readonly sessionId: string;
-	readonly sessionName: string | undefined;
-	readonly sessionFile: string | undefined;
 }
 
 /** The members that only read. */
@@ -263,14 +105,20 @@ export class SessionManager {
 	 */
 	static open(path: string, sessionDir?: string | null, storage?: SessionStorage | null): Promise<SessionManager>;
 
-	/** Continues this terminal's last session in `cwd`, else the most recent one, else starts a new one. */
+	/**
+	 * Continues this terminal's last session in `cwd`, else the most recent one, else starts a new one.
+	 * @throws `ERR_SESSION_CORRUPT` if what is to be continued is no session
+	 */
 	static continueRecent(
 		cwd: string,
 		sessionDir?: string | null,
 		storage?: SessionStorage | null,
 	): Promise<SessionManager>;
 
-	/** A session without a file. */
+	/**
+	 * A session without a file.
+	 * @param cwd default: `process.cwd()`
+	 */
 	static inMemory(cwd?: string | null, storage?: SessionStorage | null): SessionManager;
 
 	/**
@@ -284,7 +132,11 @@ export class SessionManager {
 		storage?: SessionStorage | null,
 	): Promise<SessionManager>;
 
-	/** Sessions of a project, the most recently changed first. Creates nothing. */
+	/**
+	 * Sessions of a project, the most recently changed first. Creates nothing; files that are no sessions
+	 * are passed over.
+	 * @param sessionDir default: every directory that agents have used for `cwd`
+	 */
 	static list(cwd: string, sessionDir?: string | null, storage?: SessionStorage | null): Promise<SessionInfo[]>;
 
 	/** Sessions of all projects, the most recently changed first. */
@@ -316,6 +168,7 @@ export class SessionManager {
 	getSessionName(): string | undefined;
 	/** Whether the session is stored, or will be. */
 	isPersisted(): boolean;
+	/** The session's own object; what is changed in it is written by the next rewrite. */
 	getHeader(): SessionHeader | null;
 	/** A snapshot. */
 	getUsageStatistics(): UsageStatistics;
@@ -333,13 +186,26 @@ export class SessionManager {
 	appendMessage(
 		message: Message | CustomMessage | HookMessage | BashExecutionMessage | PythonExecutionMessage | FileMentionMessage,
 	): string;
-	/** Without a level `null` is stored. */
+	/** @param thinkingLevel such as `"high"`; without one `null` is stored */
 	appendThinkingLevelChange(thinkingLevel?: string | null): string;
+	/** @param serviceTier `null`: none */
 	appendServiceTierChange(serviceTier: ServiceTier | null): string;
+	/** @param mode `"none"` when a mode ends */
 	appendModeChange(mode: string, data?: Record<string, unknown>): string;
-	/** @param model `provider/modelId` */
+	/**
+	 * @param model `provider/modelId`
+	 * @param role left out: the entry counts for the role `"default"`
+	 */
 	appendModelChange(model: string, role?: string | null): string;
+	/** What a subagent starts with. An envelope in `init` (`type`, `id` …) is ignored. */
 	appendSessionInit(init: { systemPrompt: string; task: string; tools: string[]; outputSchema?: unknown }): string;
+	/**
+	 * From here on a context has the summary in place of what was before `firstKeptEntryId`.
+	 * @param shortSummary for lists and the terminal's title
+	 * @param firstKeptEntryId an unknown id keeps nothing before the compaction
+	 * @param details data of whoever made it
+	 * @param preserveData data that later compactions take over
+	 */
 	appendCompaction<T = unknown>(
 		summary: string,
 		shortSummary: string | undefined | null,
@@ -349,8 +215,14 @@ export class SessionManager {
 		fromExtension?: boolean | null,
 		preserveData?: Record<string, unknown>,
 	): string;
+	/** State of an extension, not part of the context. */
 	appendCustomEntry(customType: string, data?: unknown): string;
-	/** @param attribution default `"agent"` */
+	/**
+	 * A message of an extension, part of the context.
+	 * @param display whether it is shown to the user
+	 * @param details not sent to the model
+	 * @param attribution default `"agent"`
+	 */
 	appendCustomMessageEntry<T = unknown>(
 		customType: string,
 		content: string | (TextContent | ImageContent)[],
@@ -369,6 +241,7 @@ export class SessionManager {
 	/** `null` before the first entry. */
 	getLeafId(): string | null;
 	getLeafEntry(): SessionEntry | undefined;
+	/** Of entries with one id the later one. */
 	getEntry(id: string): SessionEntry | undefined;
 	/** All entries in file order, in a fresh array. */
 	getEntries(): SessionEntry[];
@@ -381,6 +254,7 @@ export class SessionManager {
 	getLabel(id: string): string | undefined;
 	/** `undefined` if the path has no model change. */
 	getLastModelChangeRole(): string | undefined;
+	/** Rules injected on the path, in order of first appearance. */
 	getInjectedTtsrRules(): string[];
 	/** Moves the leaf. @throws `ERR_ENTRY_NOT_FOUND` */
 	branch(branchFromId: string): void;
@@ -403,13 +277,17 @@ export class SessionManager {
 	/** Takes replay data of former provider connections out of messages in memory. Returns whether there was any. */
 	sanitizeLoadedOpenAIResponsesReplayMetadata(): boolean;
 
-	/** Goes on with a new session. Resolves to the path its file will have. */
+	/** Goes on with a new session. Resolves to the path its file will have; `undefined` in memory. */
 	newSession(options?: NewSessionOptions | null): Promise<string | undefined>;
 	/** Goes on with another file; see {@link SessionManager.open}. If that fails, the session stays. */
 	setSessionFile(sessionFile: string): Promise<void>;
 	/** `""` clears the name. */
 	setSessionName(name: string): Promise<void>;
-	/** Goes on in a copy of the session. `undefined` for a session in memory. */
+	/**
+	 * Goes on in a copy of the session, with an id of its own and the old id as `parentSession`. The old
+	 * file stays as it is.
+	 * @returns `undefined` for a session in memory
+	 */
 	fork(): Promise<{ oldSessionFile: string; newSessionFile: string } | undefined>;
 	/**
 	 * Moves file and artifacts to the project at `newCwd`, all or nothing.
@@ -425,11 +303,24 @@ export class SessionManager {
 	createBranchedSession(leafId: string): string | undefined;
 	/** Writes the file now, also without an assistant message. */
 	ensureOnDisk(): Promise<void>;
-	/** Writes entries that were changed in memory to the file. */
+	/**
+	 * Writes entries that were changed in memory to the file; lines of the others keep their bytes.
+	 *
+	 * ```ts
+	 * for (const entry of session.getBranch()) {
+	 * 	if (entry.type === "message" && entry.message.role === "toolResult") entry.message.content = [];
+	 * }
+	 * await session.rewriteEntries();
+	 * ```
+	 * @throws a `TypeError` or `RangeError` if JSON cannot hold what was changed; the file stays as it is
+	 */
 	rewriteEntries(): Promise<void>;
-	/** Waits for everything and makes it survive a power loss. */
+	/**
+	 * Waits for everything and makes it survive a power loss.
+	 * @throws what keeps it from being written: the system's error, `ERR_SESSION_LOCKED`, `ERR_SESSION_CONFLICT`
+	 */
 	flush(): Promise<void>;
-	/** Flushes and lets go of the file. The manager stays usable. */
+	/** Flushes and lets go of the file. The manager stays usable. @throws like `flush` */
 	close(): Promise<void>;
 	/** Takes in what other processes appended. Resolves to the number of entries. */
 	refresh(): Promise<number>;

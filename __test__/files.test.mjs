@@ -2,203 +2,11 @@ import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { describe, test } from "node:test";
-import {
-	FileSessionStorage,
-	findMostRecentSession,
-	getRecentSessions,
-	loadEntriesFromFile,
-	resolveResumableSession,
-	SessionManager,
-} from "../index.mjs";
-import {
-	assistant,
-	conversation,
-	entry,
-	HEADER,
-	idsOf,
-	messageLine,
-	text,
-	textsOf,
-	toolResult,
-	user,
-} from "./support/lines.mjs";
-import { age, at, freshPlaces, place, readLines, write } from "./support/place.mjs";
+import { FileSessionStorage, SessionManager } from "../index.mjs";
+import { assistant, conversation, entry, HEADER, idsOf, messageLine, text, textsOf, user } from "./support/lines.mjs";
+import { at, freshPlaces, place, readLines, write } from "./support/place.mjs";
 
 freshPlaces();
-
-const AGENT_DIR = "agent/sessions/--srv-garden--";
-
-/** A session of the project in the agent's directory. */
-function put(name, header = {}, ...lines) {
-	return write(
-		`${AGENT_DIR}/${name}.jsonl`,
-		text({ ...HEADER, ...header }, ...(lines.length > 0 ? lines : conversation().slice(1))),
-	);
-}
-
-describe("list", () => {
-	test("gives every field, newest first, counted over the whole file", async () => {
-		const old = put("old", { id: "old", title: "Old", parentSession: "/p.jsonl" });
-		const recent = put(
-			"recent",
-			{ id: "recent" },
-			...conversation().slice(1),
-			entry(5, "compaction", { summary: "s", shortSummary: "recap", firstKeptEntryId: "x", tokensBefore: 1 }),
-		);
-		age(old, -10);
-		age(recent, -5);
-		const [first, second, ...rest] = await SessionManager.list("/srv/garden");
-		assert.equal(rest.length, 0);
-		assert.deepEqual([first.id, first.title, first.parentSessionPath], ["recent", "recap", undefined]);
-		assert.deepEqual(
-			{ ...second, modified: 0 },
-			{
-				path: old,
-				id: "old",
-				cwd: "/srv/garden",
-				title: "Old",
-				parentSessionPath: "/p.jsonl",
-				created: new Date(HEADER.timestamp),
-				modified: 0,
-				messageCount: 4,
-				firstMessage: "one",
-				allMessagesText: "one two three four",
-			},
-		);
-		assert.ok(Math.abs(second.modified.getTime() - fs.statSync(old).mtimeMs) <= 1);
-	});
-
-	test("passes over files that are no sessions, hidden ones and artifact folders", async () => {
-		put("good");
-		for (const name of ["bad.jsonl", ".hidden.jsonl", "good.jsonl.bak", "good/Helper.jsonl"]) {
-			write(`${AGENT_DIR}/${name}`, name === "bad.jsonl" ? "{}\n" : text(...conversation()));
-		}
-		assert.deepEqual(
-			(await SessionManager.list("/srv/garden")).map((info) => path.basename(info.path)),
-			["good.jsonl"],
-		);
-		assert.equal((await SessionManager.listAll()).length, 1);
-	});
-
-	test("finds the first message behind a lot of other lines, and odd content does not hide a session", async () => {
-		const init = entry(1, "session_init", { systemPrompt: "x".repeat(60_000), task: "", tools: [] });
-		put(
-			"late",
-			{},
-			init,
-			messageLine(
-				2,
-				user([{ type: "image", data: "", mimeType: "" }, { type: "text", text: "the question" }, null, 7]),
-			),
-			messageLine(3, null),
-			messageLine(4, { role: "user" }),
-		);
-		const [info] = await SessionManager.list("/srv/garden");
-		assert.deepEqual([info.firstMessage, info.messageCount, info.allMessagesText], ["the question", 2, "the question"]);
-	});
-
-	test("a session without messages says so", async () => {
-		put("empty", {}, entry(1, "custom", { customType: "x" }));
-		const [info] = await SessionManager.list("/srv/garden");
-		assert.deepEqual([info.firstMessage, info.messageCount, info.allMessagesText], ["(no messages)", 0, ""]);
-	});
-
-	test("an unreadable time gives an invalid date and no error", async () => {
-		put("odd", { timestamp: "some day" });
-		const [info] = await SessionManager.list("/srv/garden");
-		assert.equal(Number.isNaN(info.created.getTime()), true);
-	});
-
-	test("leaves out the sessions of a project whose directory has the same name, and no others", async () => {
-		put("same", { cwd: "/srv/garden" });
-		put("moved", { cwd: "/somewhere/else" });
-		put("none", { cwd: undefined });
-		put("colliding", { cwd: "/srv-garden" });
-		const names = (infos) => infos.map((info) => path.basename(info.path, ".jsonl")).sort();
-		assert.deepEqual(names(await SessionManager.list("/srv/garden")), ["moved", "none", "same"]);
-		assert.deepEqual(names(await SessionManager.list("/srv-garden")), ["colliding", "moved", "none"]);
-		assert.equal((await SessionManager.list("/srv/garden", at(AGENT_DIR))).length, 4);
-	});
-
-	test("creates nothing", async () => {
-		assert.deepEqual(await SessionManager.list("/srv/garden"), []);
-		assert.deepEqual(await SessionManager.listAll(), []);
-		assert.equal(await resolveResumableSession("x", "/srv/garden"), undefined);
-		assert.equal(fs.existsSync(place.agent), false);
-	});
-
-	test("sees a title line's title", async () => {
-		const line = JSON.stringify({ type: "title", v: 1, title: "Slot", updatedAt: HEADER.timestamp, pad: "" });
-		write(
-			`${AGENT_DIR}/t.jsonl`,
-			`${line.slice(0, -2)}${" ".repeat(255 - line.length)}"}\n${text({ ...HEADER, title: "Header" })}`,
-		);
-		assert.equal((await SessionManager.list("/srv/garden"))[0].title, "Slot");
-	});
-
-	test("gives no text for a file that went away since", async () => {
-		const file = put("one");
-		const [info] = await SessionManager.list("/srv/garden");
-		fs.rmSync(file);
-		assert.equal(info.allMessagesText, "");
-	});
-});
-
-describe("recent sessions", () => {
-	test("findMostRecentSession gives the newest that is a session", async () => {
-		const one = put("one");
-		const bad = write(`${AGENT_DIR}/bad.jsonl`, "no session\n");
-		age(one, -5);
-		age(bad, 5);
-		assert.equal(await findMostRecentSession(at(AGENT_DIR)), one);
-		assert.equal(await findMostRecentSession(at("nowhere")), null);
-	});
-
-	test("getRecentSessions names them by title, first message or id", async () => {
-		const long = "A title that is quite a bit longer than forty characters\nand has a second line";
-		const files = [
-			put("a", { title: long }),
-			put("b"),
-			put("c", { id: "just-an-id" }, entry(1, "custom", { customType: "x" })),
-			put("d"),
-		];
-		for (const [index, file] of files.entries()) age(file, -10 * (index + 1));
-		const recent = await getRecentSessions(at(AGENT_DIR));
-		assert.deepEqual(
-			recent.map(({ path: file, name, fullName, timeAgo }) => [file, name, fullName, timeAgo]),
-			[
-				[files[0], "A title that is quite a bit longer than…", long.split("\n")[0], "10m ago"],
-				[files[1], "one", "one", "20m ago"],
-				[files[2], "just-an-id", "just-an-id", "30m ago"],
-			],
-		);
-		assert.equal((await getRecentSessions(at(AGENT_DIR), 10)).length, 4);
-		assert.deepEqual(await getRecentSessions(at("nowhere")), []);
-	});
-
-	test("resolveResumableSession goes by id, file name and the part after its last underscore", async () => {
-		const file = put("2024-12-03T14-00-00-000Z_abcdef0000000001", { id: "0f5e55aa" });
-		for (const argument of ["0f5e55aa", "0F5E", "2024-12-03t14", "abcdef"]) {
-			const match = await resolveResumableSession(argument, "/srv/garden");
-			assert.deepEqual([match.session.path, match.scope], [file, "local"]);
-		}
-		assert.equal((await resolveResumableSession("0f5e", "/srv/other")).scope, "global");
-		assert.equal(await resolveResumableSession("0f5e", "/srv/other", at("elsewhere")), undefined);
-		assert.equal(await resolveResumableSession("", "/srv/garden"), undefined);
-		assert.equal(await resolveResumableSession("nothing", "/srv/garden"), undefined);
-	});
-
-	test("an ambiguous beginning is refused with the candidates, an exact id wins", async () => {
-		put("a", { id: "aa" });
-		put("b", { id: "aab" });
-		await assert.rejects(resolveResumableSession("a", "/srv/garden"), (error) => {
-			assert.equal(error.code, "ERR_AMBIGUOUS_SESSION");
-			assert.deepEqual(error.candidates.map(({ id }) => id).sort(), ["aa", "aab"]);
-			return true;
-		});
-		assert.equal((await resolveResumableSession("aa", "/srv/garden")).session.id, "aa");
-	});
-});
 
 describe("newSession and setSessionFile", () => {
 	test("newSession starts over and keeps what was queued", async () => {
@@ -228,6 +36,59 @@ describe("newSession and setSessionFile", () => {
 		await session.setSessionFile(one);
 		session.appendMessage(user("again one"));
 		assert.deepEqual([readLines(one).length, readLines(two).length], [7, 2]);
+	});
+
+	test("what is called without waiting for them is about the session that they lead to", async () => {
+		const one = write("s/one.jsonl", text(...conversation()));
+		const two = write("s/two.jsonl", text({ ...HEADER, id: "two" }));
+		const before = fs.readFileSync(one, "utf8");
+		const session = await SessionManager.open(one);
+		await Promise.all([session.setSessionFile(two), session.setSessionName("Two"), session.newSession()]);
+		assert.equal(fs.readFileSync(one, "utf8"), before);
+		assert.equal(readLines(two)[0].title, "Two");
+		assert.deepEqual([session.getEntries().length, session.getSessionName()], [0, undefined]);
+	});
+});
+
+describe("setSessionName", () => {
+	test("is what getSessionName, the header, the file and the list say", async () => {
+		const session = await SessionManager.open(write("s/one.jsonl", text(...conversation())));
+		assert.equal(session.getSessionName(), undefined);
+		for (const name of ["Beans", "日本 \u{1f9ea}", 'with "quotes"\nand a line']) {
+			await session.setSessionName(name);
+			assert.deepEqual([session.getSessionName(), session.getHeader().title], [name, name]);
+			assert.equal(readLines(session.getSessionFile())[0].title, name);
+			assert.equal((await SessionManager.open(session.getSessionFile())).getSessionName(), name);
+			assert.equal((await SessionManager.list("/srv/garden", at("s")))[0].title, name);
+		}
+		assert.equal(readLines(session.getSessionFile()).length, 5);
+	});
+
+	test("with an empty text clears the name", async () => {
+		const session = await SessionManager.open(write("s/one.jsonl", text({ ...HEADER, title: "Beans" })));
+		await session.setSessionName("");
+		assert.equal(session.getSessionName() || undefined, undefined);
+		const again = await SessionManager.open(session.getSessionFile());
+		assert.equal(again.getSessionName() || undefined, undefined);
+	});
+
+	test("of a session without a file is in the file when it comes", async () => {
+		const session = SessionManager.create("/srv/garden", at("s"));
+		session.appendMessage(user("question"));
+		await session.setSessionName("Beans");
+		assert.equal(fs.existsSync(session.getSessionFile()), false);
+		session.appendMessage(assistant("answer"));
+		assert.equal(readLines(session.getSessionFile())[0].title, "Beans");
+	});
+
+	test("calls that are not awaited take effect in their order", async () => {
+		const session = await SessionManager.open(write("s/one.jsonl", text(...conversation())));
+		const calls = ["one", "two", "three"].map((name) => session.setSessionName(name));
+		session.appendMessage(user("meanwhile"));
+		await Promise.all(calls);
+		await session.close();
+		const lines = readLines(session.getSessionFile());
+		assert.deepEqual([lines[0].title, lines.length], ["three", 6]);
 	});
 });
 
@@ -314,6 +175,30 @@ describe("moveTo", () => {
 		assert.equal(fs.existsSync(session.getSessionFile()), false);
 		session.appendMessage(assistant("answer"));
 		assert.equal(readLines(session.getSessionFile())[0].cwd, "/srv/shed");
+	});
+
+	test("to the working directory that it has leaves a session in a directory of its own there", async () => {
+		const file = write("s/one.jsonl", text(...conversation()));
+		const session = await SessionManager.open(file);
+		await session.moveTo("/srv/garden");
+		assert.deepEqual([session.getSessionFile(), fs.existsSync(file)], [file, true]);
+	});
+
+	test("to where the session is already changes nothing", async () => {
+		const session = SessionManager.create("/srv/garden");
+		session.appendMessage(assistant("answer"));
+		const file = session.getSessionFile();
+		const before = fs.statSync(file, { bigint: true });
+		await session.moveTo("/srv/shed/../garden");
+		assert.deepEqual([session.getSessionFile(), session.getCwd()], [file, "/srv/garden"]);
+		assert.equal(fs.statSync(file, { bigint: true }).mtimeNs, before.mtimeNs);
+	});
+
+	test("in memory changes the working directory", async () => {
+		const session = SessionManager.inMemory("/srv/garden");
+		await session.moveTo("/srv/shed");
+		assert.deepEqual([session.getCwd(), session.getHeader().cwd], ["/srv/shed", "/srv/shed"]);
+		assert.equal(fs.existsSync(place.agent), false);
 	});
 });
 
@@ -417,21 +302,28 @@ describe("captureState and restoreState", () => {
 		session.appendMessage(user("six"));
 		assert.deepEqual((await SessionManager.open(file)).getEntries().length, 6);
 	});
-});
 
-describe("usage", () => {
-	test("sums over replies and task results, counting a repeated line once", async () => {
-		const reply = messageLine(2, assistant("two"));
-		const task = messageLine(
-			3,
-			toolResult("x", { toolName: "task", details: { usage: { input: 100, cost: { total: 2 } } } }),
-		);
-		const other = messageLine(4, toolResult("x", { toolName: "bash", details: { usage: { input: 1000 } } }));
-		const session = await SessionManager.open(write("s/one.jsonl", text(HEADER, reply, task, other, reply)));
-		const expected = { input: 110, output: 5, cacheRead: 2, cacheWrite: 1, premiumRequests: 0, cost: 2.5 };
-		assert.deepEqual(session.getUsageStatistics(), expected);
-		session.appendMessage(assistant("more", { usage: { premiumRequests: 2 } }));
-		assert.deepEqual(session.getUsageStatistics(), { ...expected, premiumRequests: 2 });
+	test("bring back the name that the session had", async () => {
+		const file = write("s/one.jsonl", text({ ...HEADER, title: "Beans" }, ...conversation().slice(1)));
+		const session = await SessionManager.open(file);
+		const state = session.captureState();
+		await session.setSessionName("Peas");
+		session.restoreState(state);
+		assert.equal(session.getSessionName(), "Beans");
+	});
+
+	test("work in memory and before the file exists, more than once", async () => {
+		for (const session of [SessionManager.inMemory("/srv"), SessionManager.create("/srv", at("s"))]) {
+			const id = session.appendMessage(user("one"));
+			const state = session.captureState();
+			for (let round = 0; round < 2; round++) {
+				await session.newSession();
+				session.appendMessage(user("elsewhere"));
+				session.restoreState(state);
+				assert.deepEqual([idsOf(session.getEntries()), session.getLeafId()], [[id], id]);
+				assert.equal(session.getSessionId(), state.sessionId);
+			}
+		}
 	});
 });
 
@@ -470,64 +362,4 @@ describe("artifacts", () => {
 		await new FileSessionStorage().deleteSessionWithArtifacts(session.getSessionFile());
 		assert.deepEqual(fs.readdirSync(at("s")).sort(), [`other-${name}.bak`, "other.jsonl"]);
 	});
-});
-
-describe("breadcrumbs", () => {
-	const crumb = () => path.join(place.agent, "terminal-sessions", "apple-t1");
-
-	test("lead continueRecent to this terminal's session", async () => {
-		process.env.TERM_SESSION_ID = "t1";
-		const session = SessionManager.create("/srv/garden");
-		assert.deepEqual(fs.readFileSync(crumb(), "utf8").split("\n"), [
-			"/srv/garden",
-			session.getSessionFile(),
-			"fresh",
-			"",
-		]);
-		session.appendMessage(assistant("mine"));
-		assert.deepEqual(fs.readFileSync(crumb(), "utf8").split("\n"), ["/srv/garden", session.getSessionFile(), ""]);
-		const other = put("other", { id: "newer" });
-		age(other, 10);
-		assert.equal((await SessionManager.continueRecent("/srv/garden")).getSessionId(), session.getSessionId());
-		process.env.TERM_SESSION_ID = "t2";
-		assert.equal((await SessionManager.continueRecent("/srv/garden")).getSessionId(), "newer");
-	});
-
-	test("of a session without a file make continueRecent start a new one", async () => {
-		process.env.TERM_SESSION_ID = "t1";
-		put("old");
-		SessionManager.create("/srv/garden");
-		const session = await SessionManager.continueRecent("/srv/garden");
-		assert.equal(session.getEntries().length, 0);
-	});
-
-	test("with further lines, of another directory, or unreadable, are no obstacle", async () => {
-		process.env.TERM_SESSION_ID = "t1";
-		const file = put("one");
-		write("agent/terminal-sessions/apple-t1", `/srv/garden\n${file}\ncwdstat 1 2\nanything\n`);
-		assert.equal((await SessionManager.continueRecent("/srv/garden")).getSessionFile(), file);
-		write("agent/terminal-sessions/apple-t1", `/srv/other\n${file}\n`);
-		assert.equal((await SessionManager.continueRecent("/srv/garden")).getSessionFile(), file);
-		fs.rmSync(crumb());
-		fs.mkdirSync(crumb());
-		assert.equal((await SessionManager.continueRecent("/srv/garden")).getSessionFile(), file);
-	});
-
-	test("are not left by sessions in another session's artifact folder", async () => {
-		process.env.TERM_SESSION_ID = "t1";
-		const parent = write("s/parent.jsonl", text(...conversation()));
-		await SessionManager.open(parent);
-		const before = fs.readFileSync(crumb(), "utf8");
-		SessionManager.create("/srv/garden", at("s/parent"));
-		assert.equal(fs.readFileSync(crumb(), "utf8"), before);
-	});
-});
-
-test("loadEntriesFromFile gives header and entries as they are stored", async () => {
-	const file = write("s/one.jsonl", text(...conversation()));
-	assert.deepEqual(await loadEntriesFromFile(file), conversation());
-	assert.deepEqual(await loadEntriesFromFile(at("nothing.jsonl")), []);
-	const { version: _, ...old } = HEADER;
-	const one = { type: "message", timestamp: HEADER.timestamp, message: { role: "hookMessage" } };
-	assert.deepEqual(await loadEntriesFromFile(write("s/v1.jsonl", text(old, one))), [old, one]);
 });

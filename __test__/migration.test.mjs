@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import { describe, test } from "node:test";
-import { migrateSessionEntries, SessionManager } from "../index.mjs";
+import { SessionManager } from "../index.mjs";
 import { assistant, HEADER, idsOf, messageLine, text, textsOf, time, user } from "./support/lines.mjs";
 import { freshPlaces, readLines, write } from "./support/place.mjs";
 
@@ -162,29 +162,5 @@ describe("a newer version", () => {
 		assert.equal(readLines(newSessionFile)[0].version, 4);
 		const branched = session.createBranchedSession("00000002");
 		assert.equal(readLines(branched)[0].version, 4);
-	});
-});
-
-describe("migrateSessionEntries", () => {
-	test("upgrades arrays in place as the file is upgraded", () => {
-		const entries = structuredClone(VERSION_1);
-		migrateSessionEntries(entries);
-		assert.equal(entries[0].version, 3);
-		assert.deepEqual(
-			entries.slice(1).map((entry) => entry.parentId),
-			[null, ...idsOf(entries.slice(1, 4))],
-		);
-		assert.equal(entries[3].firstKeptEntryId, entries[2].id);
-		assert.equal("firstKeptEntryIndex" in entries[3], false);
-		assert.equal(entries[4].message.role, "custom");
-	});
-
-	test("leaves version 3 and above alone", () => {
-		for (const version of [3, 4]) {
-			const entries = [{ ...HEADER, version }, messageLine(1, user("one"))];
-			const before = structuredClone(entries);
-			migrateSessionEntries(entries);
-			assert.deepEqual(entries, before);
-		}
 	});
 });

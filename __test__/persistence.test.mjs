@@ -49,12 +49,16 @@ describe("long strings", () => {
 		assert.equal(onDisk.length, 499_999);
 	});
 
-	test("that are signatures become empty", async () => {
-		const session = await stored();
-		const long = "s".repeat(600_000);
-		session.appendMessage(assistant("x", { content: [{ type: "thinking", thinking: "t", thinkingSignature: long }] }));
-		assert.equal(readLines(session.getSessionFile()).at(-1).message.content[0].thinkingSignature, "");
-	});
+	for (const key of ["thinkingSignature", "thoughtSignature", "textSignature"]) {
+		test(`that are a ${key} become empty`, async () => {
+			const session = await stored();
+			const block = { type: "thinking", thinking: "t", [key]: "s".repeat(600_000) };
+			session.appendMessage(assistant("x", { content: [block] }));
+			assert.deepEqual(readLines(session.getSessionFile()).at(-1).message.content, [{ ...block, [key]: "" }]);
+			session.appendMessage(assistant("x", { content: [{ ...block, [key]: "short" }] }));
+			assert.equal(readLines(session.getSessionFile()).at(-1).message.content[0][key], "short");
+		});
+	}
 
 	test("in a file mention take its line count along", async () => {
 		const session = await stored();
@@ -70,6 +74,31 @@ describe("long strings", () => {
 		session.appendCustomEntry("frames", { frames: [{ type: "image", mimeType: "image/png", data }] });
 		assert.equal(readLines(session.getSessionFile()).at(-1).data.frames[0].data, data);
 	});
+
+	test("leave the line count of other objects as it was", async () => {
+		const session = await stored();
+		const files = [
+			{ path: "wrong on purpose", content: "a\nb", lineCount: 99 },
+			{ path: "long", content: "line\n".repeat(120_000), lineCount: 1 },
+		];
+		session.appendMessage({ role: "fileMention", files, timestamp: 1 });
+		const [short, long] = readLines(session.getSessionFile()).at(-1).message.files;
+		assert.deepEqual(short, files[0]);
+		assert.ok(long.lineCount > 99_000);
+		assert.equal(files[1].lineCount, 1);
+	});
+
+	test("are cut alike before the file exists, in the data of extensions and at any depth", async () => {
+		const session = SessionManager.create("/srv/garden", at("s"));
+		const long = "y".repeat(600_000);
+		session.appendCustomEntry("ext", { list: [{ deep: long }] });
+		session.appendMessage(assistant("answer"));
+		session.appendCustomEntry("ext", { list: [{ deep: long }] });
+		const [, first, , second] = readLines(session.getSessionFile());
+		assert.equal(first.data.list[0].deep.length, 500_000);
+		assert.deepEqual(first.data, second.data);
+		assert.equal(session.getEntries()[0].data.list[0].deep, long);
+	});
 });
 
 describe("transient keys", () => {
@@ -79,6 +108,28 @@ describe("transient keys", () => {
 		const id = session.appendMessage(toolResult("x", { details }));
 		assert.deepEqual(session.getEntry(id).message.details, details);
 		assert.deepEqual(readLines(session.getSessionFile()).at(-1).message.details, { kept: { x: 1 } });
+	});
+
+	test("are dropped at any depth and in every kind of entry, before the file exists too", async () => {
+		const session = SessionManager.create("/srv/garden", at("s"));
+		const data = { partialJson: 1, list: [{ jsonlEvents: [], x: { partialJson: "{" } }], partialJsonish: 2 };
+		session.appendCustomEntry("ext", data);
+		session.appendMessage(assistant("answer"));
+		session.appendCustomEntry("ext", data);
+		const [, first, , second] = readLines(session.getSessionFile());
+		assert.deepEqual(first.data, { list: [{ x: {} }], partialJsonish: 2 });
+		assert.deepEqual(second.data, first.data);
+	});
+
+	test("of a line in a file stay there until that entry changes", async () => {
+		const line = messageLine(1, toolResult("x", { details: { jsonlEvents: [1] } }));
+		const session = await SessionManager.open(write("s/one.jsonl", text(HEADER, line)));
+		assert.deepEqual(session.getEntries()[0].message.details, { jsonlEvents: [1] });
+		await session.setSessionName("Name");
+		assert.deepEqual(readLines(session.getSessionFile())[1], line);
+		session.getEntries()[0].message.isError = true;
+		await session.rewriteEntries();
+		assert.deepEqual(readLines(session.getSessionFile())[1].message.details, {});
 	});
 });
 
@@ -173,6 +224,24 @@ describe("images", () => {
 		assert.equal(result.hash, sha256("abc"));
 		assert.equal(result.ref, `blob:sha256:${sha256("abc")}`);
 		assert.equal(fs.readFileSync(result.path, "utf8"), "abc");
+	});
+
+	test("appended before the file exists move there too, each once", async () => {
+		const session = SessionManager.create("/srv/garden", at("s"));
+		session.appendMessage(user([{ ...image }, { ...image }]));
+		session.appendMessage(assistant("answer"));
+		const reference = `blob:sha256:${sha256(bytes)}`;
+		assert.deepEqual(
+			readLines(session.getSessionFile())[1].message.content.map((block) => block.data),
+			[reference, reference],
+		);
+		assert.deepEqual(fs.readdirSync(path.join(place.agent, "blobs")), [sha256(bytes)]);
+	});
+
+	test("outside of content stay whole", async () => {
+		const session = await stored();
+		session.appendCustomEntry("ext", { images: [{ ...image }] });
+		assert.deepEqual(readLines(session.getSessionFile()).at(-1).data.images, [image]);
 	});
 });
 

@@ -205,6 +205,72 @@ describe("a storage that fails", () => {
 		storage.writeTextSync(session.getSessionFile(), "somebody else's");
 		assert.throws(() => session.appendMessage(assistant("one")), { code: "ERR_SESSION_CONFLICT" });
 	});
+
+	for (const [method, use] of [
+		["ensureDirSync", async (storage) => SessionManager.create("/srv/garden", "/store", storage)],
+		["exists", async (storage) => SessionManager.open(FILE, undefined, storage)],
+		["readText", async (storage) => SessionManager.open(FILE, undefined, storage)],
+		["readText", async (storage) => SessionManager.forkFrom(FILE, "/srv/other", "/store2", storage)],
+		["readText", async (storage) => loadEntriesFromFile(FILE, storage)],
+		["listFilesSync", async (storage) => SessionManager.list("/srv/garden", "/store", storage)],
+		["listFilesSync", async (storage) => findMostRecentSession("/store", storage)],
+	]) {
+		test(`its error in ${method} reaches the caller of ${/\.?(\w+)\([^(]*$/.exec(String(use))[1]} as it is`, async () => {
+			const storage = memory();
+			const failure = Object.assign(new Error("my own error"), { code: "EMINE" });
+			storage[method] = () => {
+				throw failure;
+			};
+			await assert.rejects(use(storage), (error) => error === failure);
+		});
+	}
+
+	test("a text that cannot be read does not hide the others in a list", async () => {
+		const storage = memory();
+		storage.writeTextSync("/store/two.jsonl", text({ ...HEADER, id: "two" }));
+		const { readText } = storage;
+		storage.readText = async (file) => {
+			if (file === FILE) throw new Error("my own error");
+			return readText.call(storage, file);
+		};
+		const infos = await SessionManager.list("/srv/garden", "/store", storage);
+		assert.deepEqual(idsOf(infos), ["two"]);
+	});
+
+	test("writes are in order also when the storage is slow", async () => {
+		const storage = memory();
+		const { openWriter } = storage;
+		let delays = 0;
+		storage.openWriter = (file, options) => {
+			const writer = openWriter.call(storage, file, options);
+			const writeLine = writer.writeLine.bind(writer);
+			writer.writeLine = async (line) => {
+				for (let turn = delays++ % 5; turn >= 0; turn--) await null;
+				await writeLine(line);
+			};
+			return writer;
+		};
+		const session = await SessionManager.open(FILE, undefined, storage);
+		const ids = Array.from({ length: 20 }, (_, at) => session.appendMessage(user(`${at}`)));
+		await session.close();
+		assert.deepEqual(idsOf((await lines(storage, FILE)).slice(5)), ids);
+	});
+
+	test("a session with lines that it does not take is not left", async () => {
+		const storage = new Flaky();
+		storage.writeTextSync(FILE, text(...conversation()));
+		const session = await SessionManager.open(FILE, undefined, storage);
+		storage.failing = new Error("my own error");
+		const id = session.appendMessage(user("five"));
+		for (const leave of [() => session.newSession(), () => session.setSessionFile("/store/two.jsonl")]) {
+			await assert.rejects(leave(), (error) => error === storage.failing);
+			assert.deepEqual([session.getSessionFile(), session.getLeafId()], [FILE, id]);
+		}
+		storage.failing = undefined;
+		await session.newSession();
+		assert.equal((await lines(storage, FILE)).at(-1).id, id);
+		assert.notEqual(session.getSessionFile(), FILE);
+	});
 });
 
 describe("the storage classes", () => {

@@ -172,44 +172,6 @@ describe("broken links", () => {
 	});
 });
 
-describe("labels", () => {
-	test("the last label entry in file order is in force, over all branches", async () => {
-		const session = await open(
-			...conversation().slice(1),
-			entry(5, "label", { targetId: "00000001", label: "first" }),
-			entry(6, "label", { targetId: "00000001", label: "second" }, { parentId: "00000001" }),
-			entry(7, "label", { targetId: "00000002", label: "gone" }),
-			entry(8, "label", { targetId: "00000002" }),
-			entry(9, "label", { targetId: "00000003", label: "x" }),
-			entry(10, "label", { targetId: "00000003", label: "" }),
-			entry(11, "label", { targetId: "00000004", label: "y" }),
-			entry(12, "label", { targetId: "00000004", label: null }),
-		);
-		assert.deepEqual(
-			["00000001", "00000002", "00000003", "00000004"].map((id) => session.getLabel(id)),
-			["second", undefined, undefined, undefined],
-		);
-		assert.equal(session.getTree()[0].label, "second");
-	});
-
-	test("a label is set, replaced and cleared", () => {
-		const session = SessionManager.inMemory("/srv");
-		const id = session.appendMessage(user("one"));
-		for (const [label, expected] of [
-			["a", "a"],
-			["b", "b"],
-			["", undefined],
-			["c", "c"],
-			[null, undefined],
-			["d", "d"],
-			[undefined, undefined],
-		]) {
-			session.appendLabelChange(id, label);
-			assert.equal(session.getLabel(id), expected);
-		}
-	});
-});
-
 describe("arrays", () => {
 	test("are fresh at every call", async () => {
 		const session = await open(...conversation().slice(1));

@@ -29,6 +29,15 @@ const optionalString = optional(requireString);
 const optionalBoolean = optional(requireBoolean);
 const optionalNumber = optional(requireNumber);
 
+/** A path without NUL, which no file system takes. */
+function requirePath(where, name, value) {
+	requireString(where, name, value);
+	if (value.includes("\0")) throw argumentError(where, name, "a path without NUL characters", "one with them");
+	return value;
+}
+
+const optionalPath = optional(requirePath);
+
 function requireObject(where, name, value) {
 	if (typeof value !== "object" || value === null || Array.isArray(value)) {
 		throw argumentError(where, name, "an object", describe(value));
@@ -85,7 +94,9 @@ module.exports = {
 	requireArray,
 	requireBoolean,
 	requireNumber,
+	optionalPath,
 	requireObject,
+	requirePath,
 	requireString,
 	requireStrings,
 };

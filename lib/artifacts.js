@@ -1,23 +1,49 @@
-/** Artifacts: outputs too long for a message, kept in a folder beside the session file. */
+/**
+ * Artifacts: outputs too long for a message, kept in a folder beside the session file as
+ * `<number>.<type>.log`. A number is taken by creating its file, so that several stores on one
+ * folder, in whatever process, never give out the same one.
+ */
 
 const fs = require("node:fs");
 const path = require("node:path");
+const { namePart } = require("./file-name.js");
 const { ensureDir } = require("./places.js");
 
-const NAME = /^(\d+)\..*\.log$/s;
+/** A name with a number; of longer ones a double does not hold every value. */
+const NUMBERED = /^(\d{1,15})\./;
+
+const TYPE_BYTES = 200;
+
+/** Collisions with other processes after which something else must be wrong. */
+const MOST_ATTEMPTS = 1000;
+
+/**
+ * The artifact folder of a session file. One that is named otherwise than `<name>.jsonl` must not
+ * share it with a file or a directory that is there for something else.
+ */
+function artifactsDir(sessionFile) {
+	const name = path.basename(sessionFile);
+	const isNamed = name.endsWith(".jsonl") && name !== ".jsonl";
+	return isNamed ? sessionFile.slice(0, -".jsonl".length) : `${sessionFile}.artifacts`;
+}
+
+function numberOf(name) {
+	return Number(NUMBERED.exec(name)?.[1] ?? -1);
+}
 
 /** A type as a part of a file name that cannot leave the folder. */
 function safeType(toolType) {
-	return toolType.replace(/[/\\\0]/g, "-").slice(0, 100) || "artifact";
+	return namePart(toolType, TYPE_BYTES) || "artifact";
 }
 
 class ArtifactStore {
 	#dir;
-	#next;
+	/** Numbers below were given out or seen. */
+	#next = 0;
 
 	/** @param {string} sessionFile path of the session's file */
 	constructor(sessionFile) {
-		this.#dir = sessionFile.endsWith(".jsonl") ? sessionFile.slice(0, -".jsonl".length) : `${sessionFile}.artifacts`;
+		this.#dir = artifactsDir(sessionFile);
 	}
 
 	get dir() {
@@ -27,51 +53,65 @@ class ArtifactStore {
 	#names() {
 		try {
 			return fs.readdirSync(this.#dir);
-		} catch {
-			return [];
+		} catch (error) {
+			if (error.code === "ENOENT" || error.code === "ENOTDIR") return [];
+			throw error;
 		}
 	}
 
-	#nextNumber() {
-		if (this.#next === undefined) {
-			const numbers = this.#names().map((name) => Number(NAME.exec(name)?.[1] ?? -1));
-			this.#next = numbers.reduce((highest, number) => Math.max(highest, number), -1) + 1;
+	/** Creates `<number>.<type>.log`; undefined if somebody else has the number. */
+	#take(number, type) {
+		const name = `${number}.${type}.log`;
+		const file = path.join(this.#dir, name);
+		try {
+			fs.closeSync(fs.openSync(file, "wx", 0o600));
+		} catch (error) {
+			if (error.code === "EEXIST") return undefined;
+			throw error;
 		}
-		return this.#next++;
+		// Two types make two names, so both of those who come at the same moment step back.
+		if (!this.#names().some((other) => numberOf(other) === number && other !== name)) return file;
+		fs.rmSync(file, { force: true });
+		return undefined;
 	}
 
-	/** Numbers that another store on the same folder took since are passed over. */
-	#freeNumber() {
-		let number = this.#nextNumber();
-		const taken = new Set(this.#names().map((name) => Number(NAME.exec(name)?.[1] ?? -1)));
-		while (taken.has(number)) number = this.#nextNumber();
-		return number;
-	}
-
-	/** Gives out a path that is free. */
+	/** Gives out an id with an empty file of its own. */
 	async allocatePath(toolType) {
+		const type = safeType(toolType);
 		ensureDir(this.#dir);
-		const id = String(this.#freeNumber());
-		return { id, path: path.join(this.#dir, `${id}.${safeType(toolType)}.log`) };
+		for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+			if (attempt > 0 || this.#next === 0) {
+				this.#next = this.#names().reduce((next, name) => Math.max(next, numberOf(name) + 1), this.#next);
+			}
+			// Processes that keep meeting at the same numbers part by chance.
+			if (attempt > 1) this.#next += Math.floor(Math.random() * attempt);
+			const number = this.#next++;
+			const file = this.#take(number, type);
+			if (file !== undefined) return { id: String(number), path: file };
+		}
+		const message = `EEXIST: no free artifact number in ${this.#dir}`;
+		throw Object.assign(new Error(message), { code: "EEXIST", path: this.#dir });
 	}
 
 	/** Stores a text; resolves to its id. */
 	async save(content, toolType) {
-		for (;;) {
-			const allocated = await this.allocatePath(toolType);
-			try {
-				await fs.promises.writeFile(allocated.path, content, { flag: "wx", mode: 0o600 });
-				return allocated.id;
-			} catch (error) {
-				if (error.code !== "EEXIST") throw error;
-			}
+		const { id, path: file } = await this.allocatePath(toolType);
+		try {
+			await fs.promises.writeFile(file, content, { mode: 0o600 });
+		} catch (error) {
+			// A part of a text would be taken for the whole.
+			await fs.promises.rm(file, { force: true }).catch(() => {});
+			throw error;
 		}
+		return id;
 	}
 
 	/** The file of an artifact; null if there is none. */
 	async getPath(id) {
 		if (!/^\d+$/.test(id)) return null;
-		const name = this.#names().find((name) => name.startsWith(`${id}.`));
+		const name = this.#names()
+			.sort()
+			.find((name) => name.startsWith(`${id}.`));
 		return name === undefined ? null : path.join(this.#dir, name);
 	}
 }
@@ -93,4 +133,4 @@ class InMemoryArtifacts {
 	}
 }
 
-module.exports = { ArtifactStore, InMemoryArtifacts };
+module.exports = { ArtifactStore, artifactsDir, InMemoryArtifacts };

@@ -78,8 +78,8 @@ function dirsFor(cwd, sessionDir) {
 }
 
 async function list(cwd, sessionDir, storage) {
-	args.requireString("SessionManager.list", "cwd", cwd);
-	const given = args.optionalString("SessionManager.list", "sessionDir", sessionDir);
+	args.requirePath("SessionManager.list", "cwd", cwd);
+	const given = args.optionalPath("SessionManager.list", "sessionDir", sessionDir);
 	const custom = customStorage("SessionManager.list", storage);
 	const dirs = dirsFor(cwd, given);
 	const infos = custom
@@ -125,7 +125,7 @@ async function headers(dirs, root, { prompts = false, limit = null, storage } = 
 }
 
 async function findMostRecentSession(sessionDir, storage) {
-	args.requireString("findMostRecentSession", "sessionDir", sessionDir);
+	args.requirePath("findMostRecentSession", "sessionDir", sessionDir);
 	const custom = customStorage("findMostRecentSession", storage);
 	const [first] = await headers([sessionDir], null, { limit: 1, storage: custom });
 	return first?.path ?? null;
@@ -144,6 +144,9 @@ async function continuable(cwd, dir, explicit, storage) {
 	// A session of a directory that is gone may be one that was moved.
 	return (own ?? rows.find((row) => !row.cwd || !isDirectory(row.cwd)))?.path;
 }
+
+/** Largest number that crosses as a count. */
+const MOST_SESSIONS = 0xffffffff;
 
 const MINUTE = 60_000;
 
@@ -164,12 +167,12 @@ function recentInfo(row) {
 }
 
 async function getRecentSessions(sessionDir, limit, storage) {
-	args.requireString("getRecentSessions", "sessionDir", sessionDir);
+	args.requirePath("getRecentSessions", "sessionDir", sessionDir);
 	const count = args.optionalNumber("getRecentSessions", "limit", limit) ?? 3;
 	const custom = customStorage("getRecentSessions", storage);
 	const rows = await headers([sessionDir], null, {
 		prompts: true,
-		limit: Math.max(0, Math.floor(count)),
+		limit: count > 0 ? Math.floor(Math.min(count, MOST_SESSIONS)) : 0,
 		storage: custom,
 	});
 	return rows.map(recentInfo);
@@ -204,8 +207,8 @@ async function infoAt(row, storage) {
 
 async function resolveResumableSession(sessionArg, cwd, sessionDir, storage) {
 	args.requireString("resolveResumableSession", "sessionArg", sessionArg);
-	args.requireString("resolveResumableSession", "cwd", cwd);
-	const given = args.optionalString("resolveResumableSession", "sessionDir", sessionDir);
+	args.requirePath("resolveResumableSession", "cwd", cwd);
+	const given = args.optionalPath("resolveResumableSession", "sessionDir", sessionDir);
 	const custom = customStorage("resolveResumableSession", storage);
 	const wanted = sessionArg.toLowerCase();
 	if (wanted === "") return undefined;

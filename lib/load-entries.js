@@ -25,7 +25,7 @@ function entriesOf(text) {
  * @param {object} [storage]
  */
 async function loadEntriesFromFile(filePath, storage) {
-	args.requireString("loadEntriesFromFile", "filePath", filePath);
+	args.requirePath("loadEntriesFromFile", "filePath", filePath);
 	const custom = customStorage("loadEntriesFromFile", storage);
 	try {
 		if (custom) return entriesOf(await custom.readText(filePath));

@@ -8,12 +8,17 @@ const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
 const { createHash } = require("node:crypto");
+const { cutToBytes } = require("./file-name.js");
 
 /** Longest file name that file systems take, in bytes. */
 const NAME_BYTES = 255;
 
+/** Longest path that any system takes. */
+const PATH_LENGTH = 32767;
+
+/** Bun's `os.homedir()` does not follow later changes of the environment. */
 function home() {
-	return process.env.HOME || os.homedir();
+	return process.env[process.platform === "win32" ? "USERPROFILE" : "HOME"] || os.homedir();
 }
 
 function defaultAgentDir() {
@@ -36,7 +41,7 @@ function xdgDir(variable) {
 
 function agentPart(agentDir, variable, name) {
 	if (agentDir !== undefined && agentDir !== null && path.resolve(agentDir) !== getAgentDir()) {
-		return path.join(agentDir, name);
+		return path.resolve(agentDir, name);
 	}
 	return path.join(xdgDir(variable) ?? getAgentDir(), name);
 }
@@ -61,29 +66,37 @@ function ensureDir(dir) {
 	fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
 }
 
-/** The path itself or, where it exists, what it really is. */
+/**
+ * What a path really is. Of one that does not exist, the part that does: a project has one name
+ * before its directory is made, while it is there, and after it was removed.
+ */
 function realPath(dir) {
 	const resolved = path.resolve(dir);
-	try {
-		return fs.realpathSync(resolved);
-	} catch {
-		return resolved;
+	let rest = "";
+	for (let part = resolved; resolved.length <= PATH_LENGTH; part = path.dirname(part)) {
+		try {
+			return path.join(fs.realpathSync.native(part), rest);
+		} catch {
+			if (part === path.dirname(part)) break;
+			rest = path.join(path.basename(part), rest);
+		}
 	}
+	return resolved;
 }
 
 function withDriveLetter(dir) {
 	return process.platform === "win32" ? dir.replace(/^[a-z]:/, (drive) => drive.toUpperCase()) : dir;
 }
 
+function sha256(text) {
+	return createHash("sha256").update(text).digest("hex");
+}
+
 /** A name cut to what file systems take; the hash of the whole path keeps it apart from others. */
 function fittingName(name, whole) {
 	if (Buffer.byteLength(name) <= NAME_BYTES) return name;
-	const hash = createHash("sha256").update(whole).digest("hex").slice(0, 32);
-	let head = Buffer.from(name)
-		.subarray(0, NAME_BYTES - hash.length - 3)
-		.toString("utf8");
-	head = head.replace(/\ufffd+$/, "");
-	return `${head}-${hash}--`;
+	const end = `-${sha256(whole)}`;
+	return cutToBytes(name, NAME_BYTES - end.length) + end;
 }
 
 function encoded(part) {
@@ -115,40 +128,56 @@ function newerName({ kind, relative }, real) {
 	return undefined;
 }
 
-/** The name that agents 17.2.5 to 17.2.8 gave. */
-function hashedName({ kind }, real) {
-	const readable =
-		path
-			.basename(real)
-			.replace(/[^A-Za-z0-9._-]+/g, "-")
-			.replace(/^-+|-+$/g, "")
-			.slice(-80) || "project";
-	return `${kind}-${readable}-${createHash("sha256").update(real.replaceAll("\\", "/")).digest("hex")}`;
+/** The names that agents 17.2.5 to 17.2.8 gave, the fitting one first: home or temp root may have moved since. */
+function hashedNames({ kind }, real) {
+	const readable = path
+		.basename(real)
+		.replace(/[^A-Za-z0-9._-]+/g, "-")
+		.replace(/^-+|-+$/g, "")
+		.slice(-80);
+	const rest = `${readable || "project"}-${sha256(real.replaceAll("\\", "/"))}`;
+	return [...new Set([kind, "home", "tmp", "abs"])].map((prefix) => `${prefix}-${rest}`);
 }
 
-/** The names that the directory of a project may have. */
+/**
+ * The names that the directory of a project may have. A link to a project and the project itself are
+ * one, so the document's name is that of the real path; `others` has that of the path as given.
+ */
 function sessionDirNames(cwd) {
 	const resolved = withDriveLetter(path.resolve(cwd));
 	const real = withDriveLetter(realPath(resolved));
 	const place = placeOf(real);
-	const names = { document: documentName(resolved), newer: newerName(place, real), others: [hashedName(place, real)] };
-	if (real !== resolved) names.others.unshift(documentName(real));
-	return names;
+	const others = hashedNames(place, real);
+	if (real !== resolved) others.unshift(documentName(resolved));
+	return { document: documentName(real), newer: newerName(place, real), others };
 }
 
-function isDirectory(dir) {
-	return fs.statSync(dir, { throwIfNoEntry: false })?.isDirectory() ?? false;
+/** Which file or directory a path leads to; undefined if none. */
+function identity(file) {
+	const stat = fs.statSync(file, { bigint: true, throwIfNoEntry: false });
+	return stat && { id: stat.ino === 0n ? undefined : `${stat.dev}:${stat.ino}`, isDirectory: stat.isDirectory() };
 }
 
+/**
+ * All names of a project, the preferred first: where there is a directory of the newer name, a newer
+ * agent would take what is in the others over into it.
+ */
 function allNames({ document, newer, others }) {
-	return [...new Set([document, newer, ...others].filter((name) => name !== undefined))];
+	return [...new Set([newer, document, ...others].filter((name) => name !== undefined))];
 }
 
-/** The existing directories of a project below a sessions root, under whatever name. */
+/** The existing directories of a project below a sessions root, under whatever name; each once. */
 function knownSessionDirs(cwd, sessionsRoot) {
-	return allNames(sessionDirNames(cwd))
-		.map((name) => path.join(sessionsRoot, name))
-		.filter(isDirectory);
+	const seen = new Set();
+	const dirs = [];
+	for (const name of allNames(sessionDirNames(cwd))) {
+		const dir = path.join(sessionsRoot, name);
+		const found = identity(dir);
+		if (!found?.isDirectory || seen.has(found.id ?? dir)) continue;
+		seen.add(found.id ?? dir);
+		dirs.push(dir);
+	}
+	return dirs;
 }
 
 /** Whether a sessions root has directories named in the newer way. */
@@ -162,12 +191,14 @@ function hasNewerNames(sessionsRoot) {
 
 /** The directory for new sessions of a project. */
 function defaultSessionDir(cwd, sessionsRoot, { create }) {
-	const names = sessionDirNames(cwd);
 	const [known] = knownSessionDirs(cwd, sessionsRoot);
-	const name = names.newer !== undefined && hasNewerNames(sessionsRoot) ? names.newer : names.document;
-	const dir = known ?? path.join(sessionsRoot, name);
+	const dir = known ?? path.join(sessionsRoot, nameForNew(sessionDirNames(cwd), sessionsRoot));
 	if (create) ensureDir(dir);
 	return dir;
+}
+
+function nameForNew({ document, newer }, sessionsRoot) {
+	return newer !== undefined && hasNewerNames(sessionsRoot) ? newer : document;
 }
 
 /** Whether a directory has one of the names that the project's directory may have. */
@@ -175,9 +206,18 @@ function isManagedDir(dir, cwd) {
 	return allNames(sessionDirNames(cwd)).includes(path.basename(dir));
 }
 
+/** A path as it is compared: the names of Windows have no case. */
+function comparable(dir) {
+	return process.platform === "win32" ? dir.toLowerCase() : dir;
+}
+
 /** Whether two working directories are one project. */
 function sameProject(cwd, other) {
-	return path.resolve(cwd) === path.resolve(other) || realPath(cwd) === realPath(other);
+	if (comparable(path.resolve(cwd)) === comparable(path.resolve(other))) return true;
+	if (comparable(realPath(cwd)) === comparable(realPath(other))) return true;
+	// File systems without case have several real paths for one directory.
+	const id = identity(cwd)?.id;
+	return id !== undefined && id === identity(other)?.id;
 }
 
 /** Whether two working directories share a directory by their names. */
@@ -186,13 +226,23 @@ function encodesToSameName(cwd, other) {
 	return allNames(sessionDirNames(other)).some((name) => names.includes(name));
 }
 
+/** Answers of `belongsTo` in this tick: a list asks the same of each session of a moved project. */
+const answers = new Map();
+
 /**
  * Whether a session in the directory of `cwd` is of this project: all are but those of another
  * project whose directory has the same name.
  */
 function belongsTo(cwd, headerCwd) {
-	if (headerCwd === "" || !path.isAbsolute(headerCwd)) return true;
-	return sameProject(cwd, headerCwd) || !encodesToSameName(cwd, headerCwd);
+	if (headerCwd === cwd || headerCwd === "" || !path.isAbsolute(headerCwd)) return true;
+	const question = `${cwd}\0${headerCwd}`;
+	let answer = answers.get(question);
+	if (answer === undefined) {
+		answer = sameProject(cwd, headerCwd) || !encodesToSameName(cwd, headerCwd);
+		if (answers.size === 0) queueMicrotask(() => answers.clear());
+		answers.set(question, answer);
+	}
+	return answer;
 }
 
 /** Name of the file of a session created at `timestamp` (ISO 8601). */

@@ -15,8 +15,8 @@ function makeDir(dir, storage) {
 }
 
 function getDefaultSessionDir(cwd, agentDir, storage) {
-	args.requireString("SessionManager.getDefaultSessionDir", "cwd", cwd);
-	const root = places.getSessionsDir(args.optionalString("SessionManager.getDefaultSessionDir", "agentDir", agentDir));
+	args.requirePath("SessionManager.getDefaultSessionDir", "cwd", cwd);
+	const root = places.getSessionsDir(args.optionalPath("SessionManager.getDefaultSessionDir", "agentDir", agentDir));
 	const custom = customStorage("SessionManager.getDefaultSessionDir", storage);
 	const dir = places.defaultSessionDir(cwd, root, { create: false });
 	makeDir(dir, custom);
@@ -30,14 +30,14 @@ function on(cwd, sessionDir, persist, storage) {
 }
 
 function dirFor(where, cwd, sessionDir, storage) {
-	const given = args.optionalString(where, "sessionDir", sessionDir);
+	const given = args.optionalPath(where, "sessionDir", sessionDir);
 	if (given === undefined) return getDefaultSessionDir(cwd, undefined, storage);
 	makeDir(given, storage);
 	return given;
 }
 
 function create(cwd, sessionDir, storage) {
-	args.requireString("SessionManager.create", "cwd", cwd);
+	args.requirePath("SessionManager.create", "cwd", cwd);
 	const custom = customStorage("SessionManager.create", storage);
 	const target = on(cwd, dirFor("SessionManager.create", cwd, sessionDir, custom), true, custom);
 	files.startSession(target);
@@ -45,15 +45,15 @@ function create(cwd, sessionDir, storage) {
 }
 
 function inMemory(cwd, storage) {
-	const dir = args.optionalString("SessionManager.inMemory", "cwd", cwd) ?? process.cwd();
+	const dir = args.optionalPath("SessionManager.inMemory", "cwd", cwd) ?? process.cwd();
 	const target = on(dir, "", false, customStorage("SessionManager.inMemory", storage));
 	files.startSession(target);
 	return target;
 }
 
 async function open(filePath, sessionDir, storage) {
-	args.requireString("SessionManager.open", "path", filePath);
-	const given = args.optionalString("SessionManager.open", "sessionDir", sessionDir);
+	args.requirePath("SessionManager.open", "path", filePath);
+	const given = args.optionalPath("SessionManager.open", "sessionDir", sessionDir);
 	const custom = customStorage("SessionManager.open", storage);
 	const file = path.resolve(filePath);
 	const target = on(process.cwd(), given ?? path.dirname(file), true, custom);
@@ -65,7 +65,7 @@ async function open(filePath, sessionDir, storage) {
 }
 
 async function continueRecent(cwd, sessionDir, storage) {
-	args.requireString("SessionManager.continueRecent", "cwd", cwd);
+	args.requirePath("SessionManager.continueRecent", "cwd", cwd);
 	const custom = customStorage("SessionManager.continueRecent", storage);
 	const dir = dirFor("SessionManager.continueRecent", cwd, sessionDir, custom);
 	const target = on(cwd, dir, true, custom);
@@ -88,8 +88,8 @@ function given(sessionDir) {
 }
 
 async function forkFrom(sourcePath, cwd, sessionDir, storage) {
-	args.requireString("SessionManager.forkFrom", "sourcePath", sourcePath);
-	args.requireString("SessionManager.forkFrom", "cwd", cwd);
+	args.requirePath("SessionManager.forkFrom", "sourcePath", sourcePath);
+	args.requirePath("SessionManager.forkFrom", "cwd", cwd);
 	const custom = customStorage("SessionManager.forkFrom", storage);
 	const dir = dirFor("SessionManager.forkFrom", cwd, sessionDir, custom);
 	const target = on(cwd, dir, true, custom);

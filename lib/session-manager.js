@@ -84,14 +84,14 @@ class SessionManager {
 
 	/** What is wrong with a file. Changes nothing. */
 	static async verify(filePath) {
-		args.requireString("SessionManager.verify", "path", filePath);
+		args.requirePath("SessionManager.verify", "path", filePath);
 		const file = path.resolve(filePath);
 		return { path: file, ...JSON.parse(await native.verifySession(file, getBlobsDir())) };
 	}
 
 	/** Makes of a damaged file one that every agent can open; the original is kept. */
 	static async repair(filePath, options) {
-		args.requireString("SessionManager.repair", "path", filePath);
+		args.requirePath("SessionManager.repair", "path", filePath);
 		const dryRun = args.optionalBoolean("SessionManager.repair", "dryRun", options?.dryRun) ?? false;
 		const now = Date.now();
 		const result = await native.repairSession(path.resolve(filePath), nextSessionId(now), process.cwd(), now, dryRun);
@@ -358,7 +358,7 @@ class SessionManager {
 	}
 
 	async setSessionFile(sessionFile) {
-		args.requireString("setSessionFile", "sessionFile", sessionFile);
+		args.requirePath("setSessionFile", "sessionFile", sessionFile);
 		return this.#inTurn(() => files.setSessionFile(this.#on, path.resolve(sessionFile)));
 	}
 
@@ -372,7 +372,7 @@ class SessionManager {
 	}
 
 	async moveTo(newCwd) {
-		args.requireString("moveTo", "newCwd", newCwd);
+		args.requirePath("moveTo", "newCwd", newCwd);
 		return this.#inTurn(() => moving.moveTo(this.#on, newCwd));
 	}
 

@@ -95,6 +95,8 @@ class SessionState {
 	/** Sets members of the header object and remembers that they are ours. */
 	setHeader(members) {
 		const changedByCaller = JSON.stringify(this.header) !== this.headerText;
+		// A header that a caller froze is replaced: the session's title is not the caller's to stop.
+		if (Object.isFrozen(this.header) || Object.isSealed(this.header)) this.header = { ...this.header };
 		Object.assign(this.header, members);
 		if (!changedByCaller) this.headerText = JSON.stringify(this.header);
 	}

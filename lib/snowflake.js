@@ -10,11 +10,11 @@ let last = 0n;
 let sequence = BigInt(randomInt(1 << 22));
 
 /**
- * The next id, 16 lower-case hex digits. Never the same twice in a process and never smaller than
- * the one before in its time part, whatever the clock does.
- * @param {number} nowMs milliseconds since 1970
+ * The next id, 16 lower-case hex digits. Each is greater than the one before, whatever the clock
+ * does.
+ * @param {number} [nowMs] milliseconds since 1970
  */
-function nextSessionId(nowMs) {
+function nextSessionId(nowMs = Date.now()) {
 	const now = BigInt(Math.max(0, Math.floor(nowMs) - EPOCH_MS));
 	let time = last >> SEQUENCE_BITS;
 	sequence = (sequence + 1n) % SEQUENCES;

@@ -4,6 +4,7 @@
 export interface TextContent {
 	type: "text";
 	text: string;
+	/** Opaque; belongs to the provider. */
 	textSignature?: string;
 }
 
@@ -11,7 +12,14 @@ export interface TextContent {
 export interface ThinkingContent {
 	type: "thinking";
 	thinking: string;
+	/** Opaque; belongs to the provider. */
 	thinkingSignature?: string;
+}
+
+/** Reasoning that the provider hands out encrypted only. */
+export interface RedactedThinkingContent {
+	type: "redactedThinking";
+	data: string;
 }
 
 /** An image, as base64 text without a data URL prefix. */
@@ -27,7 +35,10 @@ export interface ToolCall {
 	id: string;
 	name: string;
 	arguments: Record<string, any>;
+	/** Opaque; belongs to the provider. */
 	thoughtSignature?: string;
+	/** What the call is for, in the model's words. */
+	intent?: string;
 }
 
 /** Tokens and cost of one reply. */
@@ -48,6 +59,8 @@ export interface Usage {
 export interface ProviderPayload {
 	type: "openaiResponsesHistory";
 	provider?: string;
+	/** Whether the items are to be added to an earlier history. */
+	dt?: boolean;
 	items: Array<Record<string, unknown>>;
 }
 
@@ -57,7 +70,7 @@ export type MessageAttribution = "user" | "agent";
 export type ServiceTier = "auto" | "default" | "flex" | "scale" | "priority";
 
 /** A level of reasoning. Others than these are stored as they are. */
-export type ThinkingLevel = "off" | "minimal" | "low" | "medium" | "high" | "xhigh";
+export type ThinkingLevel = "inherit" | "off" | "minimal" | "low" | "medium" | "high" | "xhigh";
 
 interface Timed {
 	/** Milliseconds since 1970. */
@@ -79,16 +92,25 @@ export interface DeveloperMessage extends Timed {
 	providerPayload?: ProviderPayload;
 }
 
+export type StopReason = "stop" | "length" | "toolUse" | "error" | "aborted";
+
 export interface AssistantMessage extends Timed {
 	role: "assistant";
-	content: (TextContent | ThinkingContent | ToolCall)[];
+	content: (TextContent | ThinkingContent | RedactedThinkingContent | ToolCall)[];
 	api: string;
 	provider: string;
+	/** Without the provider. */
 	model: string;
+	/** The provider's id of the reply. */
+	responseId?: string;
 	usage: Usage;
-	stopReason: "stop" | "length" | "toolUse" | "error" | "aborted";
+	stopReason: StopReason;
 	errorMessage?: string;
 	providerPayload?: ProviderPayload;
+	/** Milliseconds that the request took. */
+	duration?: number;
+	/** Milliseconds to the first token. */
+	ttft?: number;
 }
 
 export interface ToolResultMessage<TDetails = any> extends Timed {
@@ -99,6 +121,8 @@ export interface ToolResultMessage<TDetails = any> extends Timed {
 	details?: TDetails;
 	isError: boolean;
 	attribution?: MessageAttribution;
+	/** When the output was taken out of the context: milliseconds since 1970. */
+	prunedAt?: number;
 }
 
 export interface BashExecutionMessage extends Timed {

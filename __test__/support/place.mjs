@@ -27,6 +27,8 @@ export function freshPlaces() {
 		place.home = path.join(place.dir, "home");
 		made.push(place.dir);
 		for (const name of VARIABLES) delete process.env[name];
+		// A terminal has precedence over the variables that tests set to name one.
+		if (process.stdin.isTTY) process.stdin.isTTY = false;
 		process.env.PI_CODING_AGENT_DIR = place.agent;
 		process.env.HOME = place.home;
 		fs.mkdirSync(place.home);

@@ -2,60 +2,94 @@
 
 const fs = require("node:fs");
 const path = require("node:path");
+const { StringDecoder } = require("node:string_decoder");
+const { promisify } = require("node:util");
+const { artifactsDir } = require("../artifacts.js");
 const { ensureDir } = require("../places.js");
 const { matchesPattern } = require("./pattern.js");
 
 const FILE_MODE = 0o600;
+
+const fsync = promisify(fs.fsync);
+
+/** Closes the descriptors of writers that nobody closed. */
+const forgotten = new FinalizationRegistry((fd) => fs.close(fd, () => {}));
+
+/**
+ * Files whose last line a failed write left unfinished. The next line must not be glued to it, and
+ * it may come from another writer.
+ */
+const torn = new Set();
 
 class FileWriter {
 	#fd;
 	#path;
 	#error;
 	#onError;
+	#syncing = Promise.resolve();
 
-	constructor(file, { flags = "a", onError } = {}) {
+	constructor(file, { flags, onError }) {
 		this.#path = file;
 		this.#onError = onError;
 		ensureDir(path.dirname(file));
-		this.#fd = fs.openSync(file, flags, FILE_MODE);
+		this.#fd = fs.openSync(file, flags === "w" ? "w" : "a", FILE_MODE);
+		if (flags === "w") torn.delete(file);
+		forgotten.register(this, this.#fd, this);
 	}
 
-	async #attempt(work) {
-		if (this.#fd === undefined) {
-			throw Object.assign(new Error(`EBADF: the writer of ${this.#path} is closed`), {
-				code: "EBADF",
-				path: this.#path,
-			});
-		}
+	#openFd() {
+		if (this.#fd !== undefined) return this.#fd;
+		const message = `EBADF: the writer of ${this.#path} is closed`;
+		throw Object.assign(new Error(message), { code: "EBADF", path: this.#path });
+	}
+
+	#failed(error) {
+		this.#error = error.path === undefined ? Object.assign(error, { path: this.#path }) : error;
 		try {
-			work(this.#fd);
-			this.#error = undefined;
-		} catch (error) {
-			this.#error = error;
 			this.#onError?.(error);
-			throw error;
+		} catch {
+			// What the callback throws must not hide the error that it was told of.
 		}
+		return error;
 	}
 
-	writeLine(line) {
-		return this.#attempt((fd) => {
-			const bytes = Buffer.from(line, "utf8");
-			for (let done = 0; done < bytes.length; ) done += fs.writeSync(fd, bytes, done, bytes.length - done);
-		});
+	async writeLine(line) {
+		const fd = this.#openFd();
+		const bytes = Buffer.from(torn.has(this.#path) ? `\n${line}` : line, "utf8");
+		let done = 0;
+		try {
+			while (done < bytes.length) done += fs.writeSync(fd, bytes, done, bytes.length - done);
+		} catch (error) {
+			if (done > 0 && bytes[done - 1] !== 0x0a) torn.add(this.#path);
+			throw this.#failed(error);
+		}
+		if (done > 0) torn.delete(this.#path);
+		this.#error = undefined;
 	}
 
-	flush() {
-		return Promise.resolve();
+	async flush() {
+		if (this.#error !== undefined) throw this.#error;
 	}
 
-	fsync() {
-		return this.#attempt((fd) => fs.fsyncSync(fd));
+	async fsync() {
+		const fd = this.#openFd();
+		const synced = fsync(fd);
+		// The descriptor stays open until the system is done with it.
+		this.#syncing = Promise.allSettled([this.#syncing, synced]);
+		try {
+			await synced;
+		} catch (error) {
+			throw this.#failed(error);
+		}
 	}
 
 	async close() {
 		const fd = this.#fd;
+		if (fd === undefined) return;
 		this.#fd = undefined;
-		if (fd !== undefined) fs.closeSync(fd);
+		forgotten.unregister(this);
+		await this.#syncing;
+		fs.closeSync(fd);
 	}
 
 	getError() {
@@ -65,8 +99,11 @@ class FileWriter {
 
 /** Names that belong to a session file: backups and temporary files of its rewrites. */
 function isCompanion(name, session) {
-	const backup = name.startsWith(`${session}.`) && (name.endsWith(".bak") || name.startsWith(`${session}.bak-`));
-	return backup || (name.startsWith(`.${session}.`) && name.endsWith(".tmp"));
+	const isTemporary = name.startsWith(`.${session}.`) && name.endsWith(".tmp");
+	const isBackup = name.startsWith(`${session}.`) && (name.endsWith(".bak") || name.startsWith(`${session}.bak-`));
+	if (!isTemporary && !isBackup) return false;
+	// `a.jsonl` and `a.jsonl.b.jsonl` are two sessions, each with companions of its own.
+	return !name.slice(session.length + 1).includes(".jsonl");
 }
 
 class FileSessionStorage {
@@ -94,7 +131,8 @@ class FileSessionStorage {
 				.readdirSync(dir)
 				.filter((name) => !name.startsWith(".") && matchesPattern(name, pattern))
 				.sort()
-				.map((name) => path.join(dir, name));
+				.map((name) => path.join(dir, name))
+				.filter((file) => fs.statSync(file, { throwIfNoEntry: false })?.isFile());
 		} catch {
 			return [];
 		}
@@ -105,7 +143,7 @@ class FileSessionStorage {
 			await fs.promises.access(file);
 			return true;
 		} catch (error) {
-			if (error.code === "ENOENT") return false;
+			if (error.code === "ENOENT" || error.code === "ENOTDIR") return false;
 			throw error;
 		}
 	}
@@ -118,8 +156,15 @@ class FileSessionStorage {
 	async readTextPrefix(file, maxBytes) {
 		const handle = await fs.promises.open(file, "r");
 		try {
-			const { buffer, bytesRead } = await handle.read(Buffer.alloc(maxBytes), 0, maxBytes, 0);
-			return new TextDecoder().decode(buffer.subarray(0, bytesRead), { stream: true });
+			const { size } = await handle.stat();
+			const buffer = Buffer.alloc(Math.max(0, Math.min(maxBytes, size)));
+			let done = 0;
+			for (;;) {
+				const { bytesRead } = await handle.read(buffer, done, buffer.length - done, done);
+				done += bytesRead;
+				if (bytesRead === 0 || done === buffer.length) break;
+			}
+			return new StringDecoder("utf8").write(buffer.subarray(0, done));
 		} finally {
 			await handle.close();
 		}
@@ -139,20 +184,29 @@ class FileSessionStorage {
 	}
 
 	openWriter(file, options) {
-		return new FileWriter(file, options);
+		return new FileWriter(file, options ?? {});
 	}
 
-	/** Removes a session file with its artifact folder, its backups and its temporary files. */
+	/**
+	 * Removes a session file with its artifact folder, its backups and its temporary files. The file
+	 * goes last: where something cannot be removed the session is still there, and the call can be
+	 * repeated. A path that does not end in `.jsonl` has no folder that is certainly its own.
+	 */
 	async deleteSessionWithArtifacts(sessionFile) {
-		await this.unlink(sessionFile);
+		if ((await fs.promises.lstat(sessionFile)).isDirectory()) {
+			throw Object.assign(new Error(`EISDIR: ${sessionFile} is a directory, not a session file`), {
+				code: "EISDIR",
+				path: sessionFile,
+			});
+		}
 		const dir = path.dirname(sessionFile);
 		const session = path.basename(sessionFile);
-		for (const name of fs.readdirSync(dir).filter((name) => isCompanion(name, session))) {
-			await fs.promises.rm(path.join(dir, name), { force: true });
+		for (const entry of await fs.promises.readdir(dir, { withFileTypes: true })) {
+			if (entry.isDirectory() || !isCompanion(entry.name, session)) continue;
+			await fs.promises.rm(path.join(dir, entry.name), { force: true });
 		}
-		if (session.endsWith(".jsonl")) {
-			await fs.promises.rm(sessionFile.slice(0, -".jsonl".length), { recursive: true, force: true });
-		}
+		if (session.endsWith(".jsonl")) await fs.promises.rm(artifactsDir(sessionFile), { recursive: true, force: true });
+		await this.unlink(sessionFile);
 	}
 }
 

@@ -1,7 +1,13 @@
 /** A storage object that keeps everything in memory. */
 
 const path = require("node:path");
+const { StringDecoder } = require("node:string_decoder");
 const { matchesPattern } = require("./pattern.js");
+
+/** A directory as it is compared with that of a file. */
+function plainDir(dir) {
+	return path.normalize(dir).replace(/(.)[\\/]$/, "$1");
+}
 
 function missing(file) {
 	return Object.assign(new Error(`ENOENT: no file ${file}`), { code: "ENOENT", path: file });
@@ -64,7 +70,7 @@ class MemorySessionStorage {
 	}
 
 	writeTextSync(file, content) {
-		this.#files.set(file, { pieces: [content], mtimeMs: Date.now() });
+		this.#files.set(file, { pieces: [content], size: undefined, mtimeMs: Date.now() });
 	}
 
 	/** Adds to a file, or begins it. */
@@ -75,21 +81,22 @@ class MemorySessionStorage {
 			return;
 		}
 		found.pieces.push(content);
+		found.size = undefined;
 		found.mtimeMs = Date.now();
 	}
 
 	statSync(file) {
-		const { mtimeMs } = this.#file(file);
-		return { size: Buffer.byteLength(this.#text(file)), mtimeMs, mtime: new Date(mtimeMs) };
+		const found = this.#file(file);
+		found.size ??= Buffer.byteLength(this.#text(file));
+		return { size: found.size, mtimeMs: found.mtimeMs, mtime: new Date(found.mtimeMs) };
 	}
 
 	listFilesSync(dir, pattern) {
-		return [...this.#files.keys()].filter(
-			(file) =>
-				path.dirname(file) === path.normalize(dir).replace(/(.)\/$/, "$1") &&
-				matchesPattern(path.basename(file), pattern) &&
-				!path.basename(file).startsWith("."),
-		);
+		const wanted = plainDir(dir);
+		const isListed = (name) => !name.startsWith(".") && matchesPattern(name, pattern);
+		return [...this.#files.keys()]
+			.filter((file) => plainDir(path.dirname(file)) === wanted && isListed(path.basename(file)))
+			.sort();
 	}
 
 	async exists(file) {
@@ -102,8 +109,9 @@ class MemorySessionStorage {
 
 	/** The first `maxBytes` bytes; half a character at the end is left out. */
 	async readTextPrefix(file, maxBytes) {
-		const bytes = Buffer.from(this.#text(file)).subarray(0, maxBytes);
-		return new TextDecoder().decode(bytes, { stream: true });
+		// A character takes at least a byte, so no more of them are needed.
+		const bytes = Buffer.from(this.#text(file).slice(0, Math.max(0, maxBytes)));
+		return new StringDecoder("utf8").write(bytes.subarray(0, Math.max(0, maxBytes)));
 	}
 
 	async writeText(file, content) {
@@ -111,8 +119,9 @@ class MemorySessionStorage {
 	}
 
 	async rename(file, nextFile) {
-		this.#files.set(nextFile, this.#file(file));
+		const found = this.#file(file);
 		this.#files.delete(file);
+		this.#files.set(nextFile, found);
 	}
 
 	async unlink(file) {

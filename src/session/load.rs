@@ -5,10 +5,11 @@ use crate::entry::facts::{Facts, Field, Usage};
 use crate::entry::id::content_hash;
 use crate::entry::kind::{Kind, Role};
 use crate::error::{Error, Result};
-use crate::index::{EntryIndex, Index, NONE, Place, flag};
+use crate::index::{EntryIndex, EntryRecord, Index, NONE, Place, flag};
 use crate::json::string::decode;
 use crate::log::line::{Piece, pieces};
 use crate::log::read::{Source, lines};
+use std::collections::HashMap;
 use std::path::Path;
 
 /// Most details kept of skipped lines; the count goes on.
@@ -75,6 +76,10 @@ pub struct Loaded {
     pub progress: Progress,
     /// Version 1: entry at each position of the file, counting every non-blank line.
     positions: Vec<EntryIndex>,
+    /// Where the lines with usage are that share an id, for ids that were met again.
+    repeats: HashMap<Vec<u8>, Vec<(u64, u32)>>,
+    /// Entries that were there before this reading began.
+    known: usize,
 }
 
 /// Reads a header from its JSON text.
@@ -105,7 +110,9 @@ fn header_from(text: &[u8], facts: &Facts, line_offset: u64) -> Option<Header> {
 impl Loaded {
     /// Goes on reading an already loaded session.
     pub fn resume(header: Header, index: Index, usage: Usage, report: LoadReport, progress: Progress) -> Self {
-        Loaded { header: Some(header), title_line: None, index, usage, report, progress, positions: Vec::new() }
+        let known = index.len();
+        let header = Some(header);
+        Loaded { header, index, usage, report, progress, known, ..Loaded::default() }
     }
 
     /// Reads from where it stands up to `end`. A last line without LF that is not complete is left
@@ -275,16 +282,41 @@ impl Loaded {
         if let Some(usage) = &facts.usage {
             // A line that was written twice (a retry, a merge of two copies) was paid for once.
             let again = match namesake {
-                Some(earlier) if earlier.length as usize == line.len() && earlier.offset < offset => {
-                    source.read_exact_at(earlier.offset, line.len())? == line
-                }
-                _ => false,
+                Some(earlier) => self.is_repeat(source, id, earlier, line, offset)?,
+                None => false,
             };
             if !again {
                 self.usage.add(usage);
             }
         }
         Ok(())
+    }
+
+    /// Whether one of the earlier lines with this id has the same bytes.
+    fn is_repeat<S: Source + ?Sized>(
+        &mut self,
+        source: &S,
+        id: &[u8],
+        namesake: EntryRecord,
+        line: &[u8],
+        offset: u64,
+    ) -> Result<bool> {
+        let (index, known) = (&self.index, self.known);
+        let places = self.repeats.entry(id.to_vec()).or_insert_with(|| {
+            // Among the entries of earlier readings there may be more of this name than the last.
+            let before = index.records()[..known].iter().enumerate().filter(|(at, _)| index.has_id(*at as u32, id));
+            let mut places: Vec<_> = before.map(|(_, record)| (record.offset, record.length)).collect();
+            if !places.contains(&(namesake.offset, namesake.length)) {
+                places.push((namesake.offset, namesake.length));
+            }
+            places
+        });
+        let mut again = false;
+        for (at, length) in places.iter().filter(|(at, length)| *length as usize == line.len() && *at < offset) {
+            again |= source.read_exact_at(*at, *length as usize)? == line;
+        }
+        places.push((offset, line.len() as u32));
+        Ok(again)
     }
 
     /// The error for a file without a header; `None` if it holds nothing but white space.
