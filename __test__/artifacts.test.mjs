@@ -31,11 +31,21 @@ describe("artifacts in a folder", () => {
 		assert.equal(await store().save("", "bash"), "10");
 	});
 
-	test("asked for at the same time have ids of their own", async () => {
+	test("saved at the same time, from several stores, have ids of their own", async () => {
 		const stores = [store(), store()];
-		const all = await Promise.all(Array.from({ length: 40 }, (_, i) => stores[i % 2].allocatePath(`t${i % 3}`)));
-		assert.equal(new Set(all.map(({ id }) => id)).size, 40);
-		assert.equal(new Set(all.map(({ path }) => path)).size, 40);
+		const ids = await Promise.all(Array.from({ length: 40 }, (_, i) => stores[i % 2].save(String(i), `t${i % 3}`)));
+		assert.equal(new Set(ids).size, 40);
+		for (const [i, id] of ids.entries()) assert.equal(fs.readFileSync(await stores[0].getPath(id), "utf8"), String(i));
+	});
+
+	test("that are allocated have ids of their own and no file yet", async () => {
+		const one = store();
+		const all = await Promise.all(Array.from({ length: 20 }, (_, i) => one.allocatePath(`t${i % 3}`)));
+		assert.equal(new Set(all.map(({ id }) => id)).size, 20);
+		assert.ok(all.every(({ path: file }) => !fs.existsSync(file)));
+		fs.writeFileSync(all[3].path, "output");
+		assert.equal(await one.getPath(all[3].id), all[3].path);
+		assert.equal(await one.save("next", "bash"), "20");
 	});
 
 	test("of another store with the same number and another type are passed over", async () => {
@@ -52,7 +62,7 @@ describe("artifacts in a folder", () => {
 		for (const type of ["../../x", "a/b\\c", "nul\0l", "", "植".repeat(300), "\ud800"]) {
 			const { path: file } = await one.allocatePath(type);
 			assert.equal(path.dirname(file), at("s/one"));
-			assert.equal(fs.existsSync(file), true);
+			fs.writeFileSync(file, "");
 		}
 		write("s/0.secret", "");
 		for (const id of ["../0", "0/../../0", "", "-1", "0.", "*", "1e0"]) assert.equal(await one.getPath(id), null);

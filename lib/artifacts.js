@@ -1,7 +1,7 @@
 /**
  * Artifacts: outputs too long for a message, kept in a folder beside the session file as
- * `<number>.<type>.log`. A number is taken by creating its file, so that several stores on one
- * folder, in whatever process, never give out the same one.
+ * `<number>.<type>.log`. A text that is saved takes its number by creating the file, so that several
+ * stores on one folder, in whatever process, never write over each other.
  */
 
 const fs = require("node:fs");
@@ -75,19 +75,32 @@ class ArtifactStore {
 		return undefined;
 	}
 
-	/** Gives out an id with an empty file of its own. */
+	/** The next number that nobody has. */
+	#nextNumber() {
+		this.#next = this.#names().reduce((next, name) => Math.max(next, numberOf(name) + 1), this.#next);
+		return this.#next++;
+	}
+
+	/**
+	 * Gives out an id and a path. The file is the caller's to make: most outputs turn out to be short and
+	 * never need one.
+	 */
 	async allocatePath(toolType) {
+		ensureDir(this.#dir);
+		const id = String(this.#nextNumber());
+		return { id, path: path.join(this.#dir, `${id}.${safeType(toolType)}.log`) };
+	}
+
+	/** Takes a number with an empty file. */
+	#create(toolType) {
 		const type = safeType(toolType);
 		ensureDir(this.#dir);
 		for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-			if (attempt > 0 || this.#next === 0) {
-				this.#next = this.#names().reduce((next, name) => Math.max(next, numberOf(name) + 1), this.#next);
-			}
 			// Processes that keep meeting at the same numbers part by chance.
 			if (attempt > 1) this.#next += Math.floor(Math.random() * attempt);
-			const number = this.#next++;
+			const number = this.#nextNumber();
 			const file = this.#take(number, type);
-			if (file !== undefined) return { id: String(number), path: file };
+			if (file !== undefined) return { id: String(number), file };
 		}
 		const message = `EEXIST: no free artifact number in ${this.#dir}`;
 		throw Object.assign(new Error(message), { code: "EEXIST", path: this.#dir });
@@ -95,7 +108,7 @@ class ArtifactStore {
 
 	/** Stores a text; resolves to its id. */
 	async save(content, toolType) {
-		const { id, path: file } = await this.allocatePath(toolType);
+		const { id, file } = this.#create(toolType);
 		try {
 			await fs.promises.writeFile(file, content, { mode: 0o600 });
 		} catch (error) {

@@ -11,10 +11,6 @@ const places = require("./places.js");
 const CURRENT_VERSION = 3;
 const BLANK = /^[\t\n\v\f\r \ufeff]*$/;
 
-function artifactsDir(file) {
-	return file.endsWith(".jsonl") ? file.slice(0, -".jsonl".length) : `${file}.artifacts`;
-}
-
 /** A new header and the path of its file. */
 function newHeader(on, parentSession) {
 	const now = Date.now();
@@ -227,7 +223,6 @@ function restoreState(on, captured) {
 }
 
 module.exports = {
-	artifactsDir,
 	captureState,
 	close,
 	enter,

@@ -9,7 +9,7 @@ const args = require("./arguments.js");
 const { EntryWriter } = require("./entry-writer.js");
 const { contextFromPlan } = require("./context.js");
 const { hasReplayPayload, withoutReplay } = require("./loaded-entry.js");
-const { ArtifactStore, InMemoryArtifacts } = require("./artifacts.js");
+const { ArtifactStore, artifactsDir, InMemoryArtifacts } = require("./artifacts.js");
 const { getBlobsDir } = require("./places.js");
 const { nextSessionId } = require("./snowflake.js");
 const native = require("./binding.js");
@@ -424,7 +424,7 @@ class SessionManager {
 
 	getArtifactsDir() {
 		const { file } = this.#state;
-		return file === undefined ? null : files.artifactsDir(file);
+		return file === undefined ? null : artifactsDir(file);
 	}
 
 	#artifactStore() {

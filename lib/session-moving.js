@@ -2,6 +2,7 @@
 
 const fs = require("node:fs");
 const path = require("node:path");
+const { artifactsDir } = require("./artifacts.js");
 const { sessionError } = require("./error.js");
 const { SessionState } = require("./session-state.js");
 const { StorageLog } = require("./storage/storage-log.js");
@@ -145,7 +146,7 @@ function moveArtifacts(from, to, otherwise) {
 async function moveFile(on, target, cwd) {
 	const { state } = on;
 	const source = state.file;
-	const artifacts = [files.artifactsDir(source), files.artifactsDir(target)];
+	const artifacts = [artifactsDir(source), artifactsDir(target)];
 	requireFree(target);
 	if (fs.existsSync(artifacts[0])) requireFree(artifacts[1]);
 	// The file goes with the rename of its artifacts or stays with them: the copy is complete and

@@ -5,15 +5,17 @@ use crate::entry::facts::{Facts, Field};
 use crate::entry::kind::Kind;
 use crate::entry::timestamp;
 use crate::error::{Error, Result};
-use crate::index::flag;
+use crate::index::{Index, flag};
 use crate::json::edit::set_members;
 use crate::json::string;
 use crate::log::line::{Piece, pieces};
 use crate::log::read::{FileSource, Source, lines};
 use crate::migrate::{Upgrade, upgrade_header};
+use crate::session::NO_ID;
 use crate::store::{self, FileLock, LockBudget, TempFile};
 use crate::verify::{Reading, read_everything};
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -98,6 +100,7 @@ fn write_lines(
     repair: &mut Repair,
 ) -> Result<()> {
     let mut at = 0u32;
+    let parents = new_parents(&reading.index);
     lines(source, 0, size, |line| {
         let mut failure = None;
         pieces(line.bytes, line.offset == 0, |piece| {
@@ -105,7 +108,7 @@ fn write_lines(
             let text = &line.bytes[facts.span.clone()];
             let written = if is_entry(&facts, reading.version) {
                 at += 1;
-                temp.write(&mended(reading, at - 1, text, repair))
+                temp.write(&mended(reading, &parents, at - 1, text, repair))
             } else if matches!(facts.kind, Kind::Session | Kind::Title) {
                 return;
             } else {
@@ -121,19 +124,57 @@ fn is_entry(facts: &Facts, version: f64) -> bool {
     facts.kind != Kind::Session && (version < 2.0 || matches!(facts.id, Field::Text(_)))
 }
 
+/// Parents of the entries that get another one; nothing for a root.
+type Parents = HashMap<u32, Option<u32>>;
+
+/// The root of an entry's part of the tree, with shortcuts for the next question.
+fn root_of(roots: &mut [u32], at: u32) -> u32 {
+    let mut root = at;
+    while roots[root as usize] != root {
+        root = roots[root as usize];
+    }
+    let mut step = at;
+    while roots[step as usize] != root {
+        step = std::mem::replace(&mut roots[step as usize], root);
+    }
+    root
+}
+
+/// Hangs orphans on the entry before them, unless that entry hangs on them: then, and where a circle
+/// was cut, the entry becomes a root.
+fn new_parents(index: &Index) -> Parents {
+    let mut roots: Vec<u32> = (0..)
+        .zip(index.records())
+        .map(|(at, record)| match index.get(record.parent) {
+            Some(_) => record.parent,
+            None => at,
+        })
+        .collect();
+    let mut parents = Parents::new();
+    for (at, record) in (0u32..).zip(index.records()) {
+        if record.has(flag::CYCLE) {
+            parents.insert(at, None);
+        } else if record.has(flag::ORPHAN) {
+            let before = at.checked_sub(1).filter(|before| root_of(&mut roots, *before) != at);
+            if let Some(before) = before {
+                roots[at as usize] = before;
+            }
+            parents.insert(at, before);
+        }
+    }
+    parents
+}
+
 /// An entry's line as it is to be: upgraded, with a parent that leads to a root.
-fn mended(reading: &Reading, at: u32, text: &[u8], repair: &mut Repair) -> Vec<u8> {
+fn mended(reading: &Reading, parents: &Parents, at: u32, text: &[u8], repair: &mut Repair) -> Vec<u8> {
     let index = &reading.index;
     let Some(record) = index.get(at) else { return text.to_vec() };
     let mut line = text.to_vec();
     if record.has(flag::MIGRATED) {
         line = Upgrade::of(index, at, record, reading.version).apply(text);
     }
-    let parent = match record.has(flag::ORPHAN) {
-        true => at.checked_sub(1).map_or(Cow::Borrowed(&b"null"[..]), |before| literal(&index.id(before))),
-        false if record.has(flag::CYCLE) => Cow::Borrowed(&b"null"[..]),
-        false => return line,
-    };
+    let Some(parent) = parents.get(&at) else { return line };
+    let parent = parent.map_or(Cow::Borrowed(&b"null"[..]), |parent| literal(&index.id(parent)));
     repair.reconnected += 1;
     set_members(&line, &[("parentId", Some(parent))]).unwrap_or(line)
 }
@@ -154,7 +195,7 @@ pub fn repair(path: &Path, defaults: &HeaderDefaults, dry_run: bool) -> Result<R
     let reading = read_everything(&source, size)?;
     let mut result = Repair { entries: reading.index.len(), new_header: reading.header.is_none(), ..Repair::default() };
     let torn = reading.report.torn_tail.is_some();
-    let kept_reasons = ["no entry: no id", "a second header", "before the header"];
+    let kept_reasons = [NO_ID, "a second header", "before the header"];
     let left_out = reading.report.skipped.iter().filter(|skipped| !kept_reasons.contains(&skipped.reason));
     result.left_out = left_out.count() as u64 + u64::from(torn);
     if reading.header.is_none() && reading.index.is_empty() {

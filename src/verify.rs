@@ -5,7 +5,7 @@ use crate::entry::facts::Usage;
 use crate::error::Result;
 use crate::index::{Index, flag};
 use crate::log::read::{FileSource, Source, lines};
-use crate::session::{Header, LoadReport, Loaded};
+use crate::session::{Header, LoadReport, Loaded, NO_ID};
 use crate::store;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -40,7 +40,9 @@ impl Verification {
     /// Whether every agent can open the file and sees everything that is in it.
     pub fn is_ok(&self) -> bool {
         let links = self.orphans.is_empty() && self.cycles.is_empty();
-        self.has_header && links && self.report.skipped_count == 0 && self.report.torn_tail.is_none()
+        // Objects without an id are no entries for any agent, and no obstacle.
+        let notes = self.report.skipped.iter().filter(|skipped| skipped.reason == NO_ID).count() as u64;
+        self.has_header && links && self.report.skipped_count == notes && self.report.torn_tail.is_none()
     }
 }
 

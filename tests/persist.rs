@@ -3,6 +3,7 @@
 use omp_session::error::Result;
 use omp_session::persist::{BlobSink, Limits, for_disk, for_disk_within};
 use proptest::prelude::*;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::cell::RefCell;
@@ -142,6 +143,81 @@ fn depth_needs_no_stack() {
     assert_eq!(stored(&text).len(), text.len() - r#""partialJson":1,"#.len());
 }
 
+#[test]
+fn strings_at_every_level_of_deep_arrays_take_linear_time() {
+    let text = format!(r#"{{"partialJson":1,"d":{}1{}}}"#, r#"["a","#.repeat(100_000), "]".repeat(100_000));
+    assert_eq!(stored(&text).len(), text.len() - r#""partialJson":1,"#.len());
+}
+
+#[test]
+fn the_cut_never_falls_into_an_escape_or_a_pair() {
+    // Three units are kept besides the notice, fewer where they would end in the first half of a pair.
+    let cases = [
+        ("x", "xxx"),
+        ("\\n", r"\n\n\n"),
+        (r"\u00e9", r"\u00e9\u00e9\u00e9"),
+        ("\\\\", r"\\\\\\"),
+        ("\u{e9}", "\u{e9}\u{e9}\u{e9}"),
+        ("\u{20ac}", "\u{20ac}\u{20ac}\u{20ac}"),
+        ("\u{1f9ea}", "\u{1f9ea}"),
+        (r"\ud83e\uddea", r"\ud83e\uddea"),
+        (r"\uD83E\uDDEA", r"\uD83E\uDDEA"),
+        (r"\ud83e", r"\ud83e\ud83e"),
+        (r"\uddea", r"\uddea\uddea\uddea"),
+    ];
+    let limits = Limits { string_utf16: NOTICE.len() + 3, image_chars: 1024 };
+    for (element, kept) in cases {
+        let text = format!(r#"{{"a":"{}","b":1.0}}"#, element.repeat(2 * NOTICE.len()));
+        let out = for_disk_within(text.as_bytes(), &Blobs::default(), limits).expect("no failure");
+        let notice = NOTICE.replace('\n', "\\n");
+        let expected = format!(r#"{{"a":"{kept}{notice}","b":1.0}}"#);
+        assert_eq!(out.map(|out| String::from_utf8_lossy(&out).into_owned()), Some(expected), "{element}");
+    }
+}
+
+#[test]
+fn of_repeated_keys_the_last_decides() {
+    let data = "QUJD".repeat(256);
+    let reference = format!("blob:sha256:{}", hash("ABC".repeat(256).as_bytes()));
+    let cases = [
+        (r#"{"content":[{"type":"text","type":"image","data":"DATA"}]}"#, true),
+        (r#"{"content":[{"type":"image","type":"text","data":"DATA"}]}"#, false),
+        (r#"{"content":[{"data":5,"data":"DATA","type":"image"}]}"#, true),
+        (r#"{"content":[{"data":"DATA","data":5,"type":"image"}]}"#, false),
+    ];
+    for (text, moves) in cases {
+        let text = text.replace("DATA", &data);
+        let expected = if moves { text.replace(&data, &reference) } else { text.clone() };
+        assert_eq!(stored(&text), expected);
+    }
+    assert_eq!(stored(r#"{"partialJson":1,"a":2,"partialJson":3}"#), r#"{"a":2}"#);
+    assert_eq!(
+        stored(r#"{"content":"a\nb","content":"c","lineCount":8,"lineCount":9,"partialJson":3}"#),
+        r#"{"content":"a\nb","content":"c","lineCount":8,"lineCount":1}"#
+    );
+}
+
+#[test]
+fn keys_and_values_may_be_spelled_with_escapes() {
+    let data = "QUJD".repeat(256);
+    let reference = format!("blob:sha256:{}", hash("ABC".repeat(256).as_bytes()));
+    assert_eq!(
+        stored(&format!(r#"{{"\u0063ontent":[{{"t\u0079pe":"im\u0061ge","data":"\u0051UJD{}"}}]}}"#, &data[4..])),
+        format!(r#"{{"\u0063ontent":[{{"t\u0079pe":"im\u0061ge","data":"{reference}"}}]}}"#)
+    );
+    let url = format!("blob:sha256:{}", hash(b"data:image/png;base64,AA=="));
+    assert_eq!(
+        stored(r#"{"image\u005furl":"data:image\/png;base64,AA=="}"#),
+        format!(r#"{{"image\u005furl":"{url}"}}"#)
+    );
+}
+
+#[test]
+fn a_data_url_that_utf8_cannot_hold_stays_in_its_line() {
+    let text = r#"{"image_url":"data:image/png;base64,\ud83e"}"#;
+    assert_eq!(stored(text), text);
+}
+
 /// The rules once more, on values, without any care for speed.
 fn slow(value: &Value, key: &str, limits: Limits) -> Value {
     match value {
@@ -240,15 +316,74 @@ fn any_value() -> impl Strategy<Value = Value> {
     })
 }
 
+/// JSON in one of the many ways to write it: white space between tokens, characters as escapes.
+fn spell(value: &Value, seed: &mut u32, out: &mut String) {
+    let mut chance = |of: u32| {
+        *seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (*seed >> 16).is_multiple_of(of)
+    };
+    if chance(4) {
+        out.push_str(" \t");
+    }
+    match value {
+        Value::String(text) => {
+            out.push('"');
+            for char in text.chars() {
+                if char.is_ascii_alphanumeric() && !chance(9) || char > '\u{7f}' && chance(2) {
+                    out.push(char);
+                } else {
+                    char.encode_utf16(&mut [0; 2]).iter().for_each(|unit| out.push_str(&format!("\\u{unit:04X}")));
+                }
+            }
+            out.push('"');
+        }
+        Value::Array(items) => {
+            for (at, item) in items.iter().enumerate() {
+                out.push(if at == 0 { '[' } else { ',' });
+                spell(item, seed, out);
+            }
+            out.push_str(if items.is_empty() { "[ ]" } else { "\n]" });
+        }
+        Value::Object(members) => {
+            for (at, (key, member)) in members.iter().enumerate() {
+                out.push(if at == 0 { '{' } else { ',' });
+                spell(&json!(key), seed, out);
+                out.push(':');
+                spell(member, seed, out);
+            }
+            out.push_str(if members.is_empty() { "{}" } else { "}\r" });
+        }
+        other => out.push_str(&format!("{other} ")),
+    }
+}
+
+const LOW: Limits = Limits { string_utf16: 70, image_chars: 64 };
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
     #[test]
-    fn the_splices_give_what_the_rules_say(value in any_value()) {
-        let limits = Limits { string_utf16: 70, image_chars: 64 };
-        let text = value.to_string();
-        let out = for_disk_within(text.as_bytes(), &Blobs::default(), limits).expect("no failure");
-        let out = out.map_or(text.clone(), |out| String::from_utf8(out).expect("UTF-8"));
-        let parsed: Value = serde_json::from_str(&out).map_err(|error| TestCaseError::fail(format!("{error}: {text} -> {out}")))?;
-        prop_assert_eq!(parsed, slow(&value, "", limits), "{}", text);
+    fn the_splices_give_what_the_rules_say(value in any_value(), mut seed in any::<u32>()) {
+        let mut odd = String::new();
+        spell(&value, &mut seed, &mut odd);
+        for text in [value.to_string(), odd] {
+            let out = for_disk_within(text.as_bytes(), &Blobs::default(), LOW).expect("no failure");
+            let out = out.map_or(text.clone(), |out| String::from_utf8(out).expect("UTF-8"));
+            let parsed: Value = serde_json::from_str(&out)
+                .map_err(|error| TestCaseError::fail(format!("{error}: {text} -> {out}")))?;
+            prop_assert_eq!(parsed, slow(&value, "", LOW), "{}", text);
+        }
+    }
+
+    #[test]
+    fn damaged_text_stays_and_what_changes_is_json(value in any_value(), at in any::<usize>(), byte in any::<u8>()) {
+        let mut text = value.to_string().into_bytes();
+        let at = at % text.len();
+        text[at] = byte;
+        for text in [&text[..], &text[..at]] {
+            let out = for_disk_within(text, &Blobs::default(), LOW).expect("no failure");
+            // Read without values: a number beyond all bounds is JSON too.
+            let is_json = |text: &[u8]| serde_json::from_str::<&RawValue>(&String::from_utf8_lossy(text)).is_ok();
+            prop_assert!(out.is_none_or(|out| is_json(&out) && is_json(text)), "{:?}", String::from_utf8_lossy(text));
+        }
     }
 }

@@ -204,7 +204,7 @@ class Player {
 				await this.stored();
 				const dir = path.dirname(this.manager.getSessionFile());
 				// The agent reads the first 4 kB of a file and misses what comes later.
-				if (sessionFiles(dir).some((file) => fs.statSync(file).size > 4096)) return "large";
+				if (sessionFiles(dir).some((file) => readLines(file).length > 7)) return "large";
 				const recent = await this.api.getRecentSessions(dir, 50);
 				return recent.map(({ path: file, name, fullName, timeAgo }) => [file, name, fullName, timeAgo]).sort();
 			}

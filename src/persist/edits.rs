@@ -1,6 +1,6 @@
 //! The rules, as edits of the text.
 
-use super::nodes::{NONE, Node, Value};
+use super::nodes::{NONE, Name, Node, Value};
 use super::{BlobSink, Limits};
 use crate::blob::REF_PREFIX;
 use crate::error::Result;
@@ -8,7 +8,6 @@ use crate::json::scan::Str;
 use crate::json::string::{self, decode};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use std::borrow::Cow;
 
 /// What stands at the end of a string that was cut, as the agents have it.
 const NOTICE: &str = "\n\n[Session persistence truncated large content]";
@@ -59,11 +58,7 @@ pub(super) fn apply(text: &[u8], nodes: &[Node], blobs: &dyn BlobSink, limits: L
     Ok(rules.finish())
 }
 
-impl<'a> Rules<'a> {
-    fn key(&self, node: &Node) -> Cow<'a, [u8]> {
-        node.key.map_or(Cow::Borrowed(&[][..]), |key| decode(self.text, key))
-    }
-
+impl Rules<'_> {
     fn is_text(&self, node: usize, value: &[u8]) -> bool {
         matches!(self.nodes[node].value, Value::Text(string) if decode(self.text, string).as_ref() == value)
     }
@@ -76,12 +71,12 @@ impl<'a> Rules<'a> {
             }
             let text = matches!(node.value, Value::Text(_));
             let mut shape = self.shapes.get(&node.parent).copied().unwrap_or_default();
-            match self.key(node).as_ref() {
-                b"type" => shape.is_image = self.is_text(at, b"image"),
-                b"mimeType" => shape.has_mime_type = text,
-                b"data" => shape.data = text.then_some(at),
-                b"content" => shape.content = text.then_some(at),
-                b"lineCount" => {
+            match node.name {
+                Name::Type => shape.is_image = self.is_text(at, b"image"),
+                Name::MimeType => shape.has_mime_type = text,
+                Name::Data => shape.data = text.then_some(at),
+                Name::Content => shape.content = text.then_some(at),
+                Name::LineCount => {
                     let number = matches!(self.text[node.start], b'-' | b'0'..=b'9');
                     shape.line_count = number.then_some(at);
                 }
@@ -91,21 +86,6 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// The key an array stands under; arrays in arrays stand under that of the outermost.
-    fn array_key(&self, mut at: usize) -> Cow<'a, [u8]> {
-        while at != NONE {
-            let node = &self.nodes[at];
-            if node.key.is_some() {
-                return self.key(node);
-            }
-            if node.value != Value::Array {
-                break;
-            }
-            at = node.parent;
-        }
-        Cow::Borrowed(&[])
-    }
-
     fn decide(&mut self) -> Result<()> {
         let mut dropped_until = 0;
         for at in 0..self.nodes.len() {
@@ -113,7 +93,7 @@ impl<'a> Rules<'a> {
             if node.start < dropped_until {
                 continue;
             }
-            if node.key.is_some() && matches!(self.key(&node).as_ref(), b"partialJson" | b"jsonlEvents") {
+            if node.key.is_some() && node.name == Name::Transient {
                 self.drop_member(at);
                 dropped_until = node.end;
                 continue;
@@ -128,13 +108,13 @@ impl<'a> Rules<'a> {
     fn decide_string(&mut self, at: usize, string: Str) -> Result<()> {
         let node = self.nodes[at];
         let raw = string.raw(self.text);
-        let key = match node.key {
-            Some(_) => self.key(&node),
-            None => self.array_key(node.parent),
-        };
-        if key.as_ref() == b"image_url" {
+        if node.name == Name::ImageUrl {
             let url = decode(self.text, string);
-            if url.starts_with(b"data:image/") && memchr::memmem::find(&url, b";base64,").is_some() {
+            // The blob is read as UTF-8, which has no form for half a surrogate pair.
+            if url.starts_with(b"data:image/")
+                && memchr::memmem::find(&url, b";base64,").is_some()
+                && std::str::from_utf8(&url).is_ok()
+            {
                 let hash = self.blobs.put(&url)?;
                 self.refer(at, &hash);
                 return Ok(());
@@ -147,9 +127,8 @@ impl<'a> Rules<'a> {
         if raw.len() <= self.limits.string_utf16 || utf16_units(raw) <= self.limits.string_utf16 {
             return Ok(());
         }
-        let signature = matches!(key.as_ref(), b"thinkingSignature" | b"thoughtSignature" | b"textSignature");
         let mut value = b"\"".to_vec();
-        if !signature {
+        if node.name != Name::Signature {
             // A signature cut short would be refused; none at all is accepted.
             value.extend_from_slice(prefix(raw, self.limits.string_utf16.saturating_sub(NOTICE.len())));
             let mut notice = Vec::new();
@@ -165,10 +144,8 @@ impl<'a> Rules<'a> {
     /// An image in a `content` array becomes a blob if it comes back as the same text. Image data
     /// anywhere else, and data that is no canonical base64, is stored whole: cut it is worthless.
     fn decide_image(&mut self, at: usize, string: Str, shape: Shape) -> Result<()> {
-        let block = self.nodes[at].parent;
-        let holder = self.nodes[block].parent;
-        let in_content =
-            holder != NONE && self.nodes[holder].value == Value::Array && self.array_key(holder).as_ref() == b"content";
+        let block = self.nodes[self.nodes[at].parent];
+        let in_content = block.key.is_none() && block.name == Name::Content;
         if !shape.is_image || !in_content {
             return Ok(());
         }

@@ -51,7 +51,7 @@ pub fn for_disk_within(text: &[u8], blobs: &dyn BlobSink, limits: Limits) -> Res
     if plain {
         return Ok(None);
     }
-    let Some(nodes) = nodes::parse(text) else { return Ok(None) };
+    let Some(nodes) = nodes::parse(text, limits.string_utf16) else { return Ok(None) };
     edits::apply(text, &nodes, blobs, limits)
 }
 

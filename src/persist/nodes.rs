@@ -1,6 +1,9 @@
-//! A text as a flat list of values. No recursion: depth costs nothing but list entries.
+//! A text as a flat list of the values that a rule may look at. No recursion: depth costs nothing
+//! but list entries. Small values under keys that no rule knows are left out, so that long arrays of
+//! numbers cost nothing either.
 
 use crate::json::scan::{Scanner, Str};
+use crate::json::string::decode;
 
 /// Stands for "no node".
 pub(super) const NONE: usize = usize::MAX;
@@ -14,6 +17,45 @@ pub(super) enum Value {
     Other,
 }
 
+/// What the key of a value means to the rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Name {
+    /// `partialJson`, `jsonlEvents`
+    Transient,
+    /// `thinkingSignature`, `thoughtSignature`, `textSignature`
+    Signature,
+    Type,
+    MimeType,
+    Data,
+    Content,
+    LineCount,
+    ImageUrl,
+    Other,
+}
+
+impl Name {
+    fn of(text: &[u8], key: Str) -> Name {
+        let decoded;
+        let name = if key.escaped {
+            decoded = decode(text, key);
+            decoded.as_ref()
+        } else {
+            key.raw(text)
+        };
+        match name {
+            b"partialJson" | b"jsonlEvents" => Name::Transient,
+            b"thinkingSignature" | b"thoughtSignature" | b"textSignature" => Name::Signature,
+            b"type" => Name::Type,
+            b"mimeType" => Name::MimeType,
+            b"data" => Name::Data,
+            b"content" => Name::Content,
+            b"lineCount" => Name::LineCount,
+            b"image_url" => Name::ImageUrl,
+            _ => Name::Other,
+        }
+    }
+}
+
 /// One value with its place in the text and in the tree. A node comes after its parent.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Node {
@@ -23,10 +65,13 @@ pub(super) struct Node {
     pub parent: usize,
     /// Its key, if the parent is an object.
     pub key: Option<Str>,
+    /// Meaning of its key, or of the key that the arrays around it stand under.
+    pub name: Name,
 }
 
-/// Reads a text. `None` if it is not one JSON value.
-pub(super) fn parse(text: &[u8]) -> Option<Vec<Node>> {
+/// Reads a text. Strings of more than `long_bytes` are always in the list. `None` if the text is not
+/// one JSON value.
+pub(super) fn parse(text: &[u8], long_bytes: usize) -> Option<Vec<Node>> {
     if !crate::json::scan::is_json(text) {
         return None;
     }
@@ -52,11 +97,16 @@ pub(super) fn parse(text: &[u8]) -> Option<Vec<Node>> {
             Some(_) => {}
         }
         let mut key = None;
+        let mut name = Name::Other;
         if parent != NONE && nodes[parent].value == Value::Object {
-            key = Some(scanner.string().ok()?);
+            let string = scanner.string().ok()?;
+            key = Some(string);
+            name = Name::of(text, string);
             scanner.skip_space();
             scanner.step();
             scanner.skip_space();
+        } else if parent != NONE {
+            name = nodes[parent].name;
         }
         let start = scanner.pos();
         let value = match scanner.peek()? {
@@ -71,6 +121,13 @@ pub(super) fn parse(text: &[u8]) -> Option<Vec<Node>> {
                 Value::Other
             }
         };
-        nodes.push(Node { value, start, end: scanner.pos(), parent, key });
+        let matters = match value {
+            Value::Object | Value::Array => true,
+            Value::Text(string) => name != Name::Other || string.raw(text).len() > long_bytes,
+            Value::Other => name != Name::Other,
+        };
+        if matters {
+            nodes.push(Node { value, start, end: scanner.pos(), parent, key, name });
+        }
     }
 }

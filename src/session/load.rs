@@ -15,6 +15,9 @@ use std::path::Path;
 /// Most details kept of skipped lines; the count goes on.
 const SKIPPED_KEPT: usize = 1000;
 
+/// Why an object that no agent takes for an entry is none.
+pub const NO_ID: &str = "no entry: no id";
+
 /// A stretch of the file that is no entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skipped {
@@ -203,7 +206,7 @@ impl Loaded {
         }
         let Some(id) = facts.id.text() else {
             // The title line may also follow the header in files put together by other tools.
-            self.report.skip(at.number, offset, "no entry: no id");
+            self.report.skip(at.number, offset, NO_ID);
             return Ok(());
         };
         let id = decode(text, id);

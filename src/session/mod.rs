@@ -21,7 +21,7 @@ pub use create::Opened;
 pub use disk::DiskLog;
 pub use flush::Unsynced;
 pub use identity::CHANGED;
-pub use load::{LoadReport, Loaded, Skipped};
+pub use load::{LoadReport, Loaded, NO_ID, Skipped};
 pub use rewrite::{HeaderEdit, Published, Rewrite};
 
 use crate::entry::facts::Usage;
