@@ -65,6 +65,46 @@ describe("flush and close", () => {
 	});
 });
 
+describe("a file that others rewrote while it was closed", () => {
+	/** Everything moves in the file: a longer header, one entry more, another body. */
+	function rewrite(file) {
+		const [header, one, ...rest] = conversation();
+		const more = { type: "custom", id: "0000000f", parentId: null, timestamp: HEADER.timestamp, customType: "x" };
+		const changed = { ...one, message: user("one, edited elsewhere") };
+		fs.writeFileSync(at("other"), text({ ...header, title: "A title that was not there" }, more, changed, ...rest));
+		fs.renameSync(at("other"), file);
+	}
+
+	test("is read as it is now, and entries nobody else changed stay the same objects", async () => {
+		const file = write("s/one.jsonl", text(...conversation()));
+		const session = await open();
+		const [one, two, three] = session.getEntries();
+		assert.equal(two.message.content[0].text, "two");
+		await session.close();
+		rewrite(file);
+		assert.equal(three.message.content, "three");
+		assert.equal(session.getEntry("00000001").message.content, "one, edited elsewhere");
+		assert.equal(session.getEntry("00000003"), three);
+		assert.equal(one.id, "00000001");
+		assert.deepEqual(idsOf(session.getEntries()), ["0000000f", "00000001", "00000002", "00000003", "00000004"]);
+		assert.equal(session.buildSessionContext().messages.length, 4);
+		session.appendMessage(user("five"));
+		await session.close();
+		assert.equal(readLines(file).length, 7);
+	});
+
+	test("takes appends and a rename as it is now", async () => {
+		const file = write("s/one.jsonl", text(...conversation()));
+		const session = await open();
+		await session.close();
+		rewrite(file);
+		const id = session.appendMessage(user("five"));
+		assert.equal(session.getEntry(id).parentId, "00000004");
+		await session.setSessionName("Ours");
+		assert.deepEqual([readLines(file)[0].title, readLines(file).length], ["Ours", 7]);
+	});
+});
+
 describe("ensureOnDisk", () => {
 	test("writes the file without an answer, and appends then follow at once", async () => {
 		const session = SessionManager.create("/srv/garden", at("s"));

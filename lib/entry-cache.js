@@ -161,6 +161,11 @@ class EntryCache {
 		return this.#objects.slice();
 	}
 
+	/** The entry with this id if it was asked for before. */
+	known(id) {
+		return this.#byId.get(id);
+	}
+
 	/** The entry with this id. */
 	get(id) {
 		const known = this.#byId.get(id);
@@ -175,6 +180,12 @@ class EntryCache {
 	/** Number of the entry with this id. */
 	indexOf(id) {
 		return this.#native.find(idKey(id)) ?? undefined;
+	}
+
+	/** Brings the objects to a file that was replaced while it was closed. */
+	reopen() {
+		this.#native.reopen();
+		this.sync();
 	}
 
 	/** Called by an unread entry. */

@@ -25,7 +25,14 @@ class Stamp extends Given {
 	}
 
 	static read(entry) {
-		return #cache in entry ? entry.#cache.readMessage(entry.#index) : undefined;
+		try {
+			return entry.#cache.readMessage(entry.#index);
+		} catch (error) {
+			if (error?.code !== "ERR_SESSION_CONFLICT") throw error;
+			// Replaced while it was closed: the entry may have another number now.
+			entry.#cache.reopen();
+			return entry.#cache.readMessage(entry.#index);
+		}
 	}
 
 	static isStamped(entry) {

@@ -227,10 +227,24 @@ class SessionManager {
 		return this.#writer.append("label", { targetId, label: text });
 	}
 
+	/**
+	 * Reads entries. If the file was replaced while it was closed, the session is brought to what it is
+	 * now, and the reading is done again.
+	 */
+	#reading(work) {
+		try {
+			return work(this.#on.state.cache);
+		} catch (error) {
+			if (error?.code !== "ERR_SESSION_CONFLICT") throw error;
+			this.#on.state.reopen();
+			return work(this.#on.state.cache);
+		}
+	}
+
 	// ---- tree
 
 	#require(id) {
-		const entry = this.#state.cache.get(id);
+		const entry = this.getEntry(id);
 		if (!entry) throw sessionError("ERR_ENTRY_NOT_FOUND", `Entry ${id} not found`, { entryId: id });
 		return entry;
 	}
@@ -240,26 +254,29 @@ class SessionManager {
 	}
 
 	getLeafEntry() {
-		const leaf = this.#state.native.leaf();
-		return leaf === null ? undefined : this.#state.cache.at(leaf);
+		return this.#reading((cache) => {
+			const leaf = cache.native.leaf();
+			return leaf === null ? undefined : cache.at(leaf);
+		});
 	}
 
 	getEntry(id) {
 		// Checked here and not in a call: this is asked for each entry of a long session.
 		if (typeof id !== "string") args.requireString("getEntry", "id", id);
-		return this.#on.state.cache.get(id);
+		return this.#on.state.cache.known(id) ?? this.#reading((cache) => cache.get(id));
 	}
 
 	getEntries() {
-		return this.#state.cache.all();
+		return this.#reading((cache) => cache.all());
 	}
 
 	getChildren(parentId) {
-		const { cache } = this.#state;
-		if (parentId === null || parentId === undefined) return cache.children(undefined);
+		if (parentId === null || parentId === undefined) return this.#reading((cache) => cache.children(undefined));
 		args.requireString("getChildren", "parentId", parentId);
-		const index = cache.indexOf(parentId);
-		return index === undefined ? [] : cache.children(index);
+		return this.#reading((cache) => {
+			const index = cache.indexOf(parentId);
+			return index === undefined ? [] : cache.children(index);
+		});
 	}
 
 	getLabel(id) {
@@ -268,14 +285,15 @@ class SessionManager {
 	}
 
 	getBranch(fromId) {
-		const { native: session, cache } = this.#state;
 		const from = args.optionalString("getBranch", "fromId", fromId);
-		const leaf = from === undefined ? session.leaf() : cache.indexOf(from);
-		return leaf === undefined || leaf === null ? [] : cache.branch(leaf);
+		return this.#reading((cache) => {
+			const leaf = from === undefined ? cache.native.leaf() : cache.indexOf(from);
+			return leaf === undefined || leaf === null ? [] : cache.branch(leaf);
+		});
 	}
 
 	getTree() {
-		return this.#state.cache.tree();
+		return this.#reading((cache) => cache.tree());
 	}
 
 	branch(branchFromId) {
@@ -310,20 +328,21 @@ class SessionManager {
 	}
 
 	getInjectedTtsrRules() {
-		const { cache } = this.#state;
-		const rules = cache.plan().settings.injections.flatMap((index) => cache.at(index).injectedRules ?? []);
-		return [...new Set(rules)];
+		return this.#reading((cache) => {
+			const rules = cache.plan().settings.injections.flatMap((index) => cache.at(index).injectedRules ?? []);
+			return [...new Set(rules)];
+		});
 	}
 
 	// ---- context
 
 	buildSessionContext() {
-		const { cache } = this.#state;
-		const plan = cache.plan();
-		const compacted = plan.settings.compaction !== null;
-		if (compacted) cache.load(plan.kept);
-		cache.load(plan.messages);
-		return contextFromPlan(plan, (index) => cache.at(index));
+		return this.#reading((cache) => {
+			const plan = cache.plan();
+			if (plan.settings.compaction !== null) cache.load(plan.kept);
+			cache.load(plan.messages);
+			return contextFromPlan(plan, (index) => cache.at(index));
+		});
 	}
 
 	/** Takes replay data of former provider connections out of the messages in memory. */

@@ -117,6 +117,13 @@ class SessionState {
 		this.cache.sync();
 	}
 
+	/** The file was replaced while it was closed: goes on with what is there now. */
+	reopen() {
+		this.cache.reopen();
+		const { leafId } = this.describe();
+		this.leafId = leafId;
+	}
+
 	/** JSON lines of all entries of a session that is not stored. */
 	entryLines() {
 		return this.cache

@@ -8,6 +8,7 @@
 mod error;
 mod functions;
 mod list;
+mod open_files;
 mod session;
 mod task;
 mod text;

@@ -1,6 +1,7 @@
 //! The session handle: lock, call the core, hand out text.
 
 use super::error::{of_entry, to_js};
+use super::open_files;
 use super::task::Job;
 use super::text::{id_from_js, js_string, js_string_of_file};
 use crate::blob::{BlobStore, REF_PREFIX};
@@ -69,12 +70,9 @@ pub struct NativeOpened {
 }
 
 fn wrap(session: Session, blobs: &Arc<BlobStore>) -> NativeSession {
-    NativeSession {
-        session: Arc::new(Mutex::new(session)),
-        blobs: Arc::clone(blobs),
-        branch_note: Vec::new(),
-        text: Vec::new(),
-    }
+    let session = Arc::new(Mutex::new(session));
+    open_files::with(&session, |_| ());
+    NativeSession { session, blobs: Arc::clone(blobs), branch_note: Vec::new(), text: Vec::new() }
 }
 
 fn blob_store(dir: String) -> Arc<BlobStore> {
@@ -240,8 +238,8 @@ impl NativeSession {
             "message" => Payload::Message(text.as_bytes()),
             kind => Payload::Members(kind, text.as_bytes()),
         };
-        let appended =
-            self.session.lock().append(payload, now as i64, &*self.blobs).map_err(|error| to_js(env, &error))?;
+        let appended = open_files::with(&self.session, |session| session.append(payload, now as i64, &*self.blobs))
+            .map_err(|error| to_js(env, &error))?;
         if let Some(error) = appended.error {
             return Err(of_entry(env, &error, &appended.id, appended.index));
         }
@@ -278,17 +276,21 @@ impl NativeSession {
     /// Writes a session that is not stored to a file; see [`Session::create_file`].
     #[napi(catch_unwind)]
     pub fn create_file(&self, env: &Env, path: String, blank: bool, entries: String) -> Result<()> {
-        let mut session = self.session.lock();
-        session
-            .create_file(Path::new(&path), blank, entries.as_bytes(), &*self.blobs)
-            .map_err(|error| to_js(env, &error))
+        open_files::with(&self.session, |session| {
+            session.create_file(Path::new(&path), blank, entries.as_bytes(), &*self.blobs)
+        })
+        .map_err(|error| to_js(env, &error))
     }
 
     /// The same on the worker pool.
     #[napi(catch_unwind)]
     pub fn create_file_async(&self, path: String, blank: bool, entries: String) -> AsyncTask<Job<(), ()>> {
         let (session, blobs) = (Arc::clone(&self.session), Arc::clone(&self.blobs));
-        let work = move || session.lock().create_file(Path::new(&path), blank, entries.as_bytes(), &*blobs);
+        let work = move || {
+            open_files::with(&session, |session| {
+                session.create_file(Path::new(&path), blank, entries.as_bytes(), &*blobs)
+            })
+        };
         AsyncTask::new(Job::new("create", work, |_, ()| Ok(())))
     }
 
@@ -362,7 +364,7 @@ impl NativeSession {
     #[napi(catch_unwind)]
     pub fn bodies<'a>(&mut self, env: &'a Env, entries: &[u32], budget: u32, stored: bool) -> Result<JsString<'a>> {
         let text = &mut self.text;
-        let read = self.session.lock().bodies(entries, budget as usize, stored, text);
+        let read = open_files::with(&self.session, |session| session.bodies(entries, budget as usize, stored, text));
         read.map_err(|error| to_js(env, &error))?;
         if needs_finishing(text) {
             text.insert(0, b' ');
@@ -377,14 +379,15 @@ impl NativeSession {
     /// Which of `texts` differ from what is stored of their entries.
     #[napi(catch_unwind)]
     pub fn differing(&self, env: &Env, entries: &[u32], texts: Vec<String>) -> Result<Uint32Array> {
-        let differing = self.session.lock().differing(entries, &texts);
+        let differing = open_files::with(&self.session, |session| session.differing(entries, &texts));
         differing.map(Uint32Array::from).map_err(|error| to_js(env, &error))
     }
 
     /// JSON array of envelopes and whole entries; see [`Session::envelopes`].
     #[napi(catch_unwind)]
     pub fn envelopes<'a>(&self, env: &'a Env, from: u32, budget: u32) -> Result<JsString<'a>> {
-        let mut text = self.session.lock().envelopes(from, budget as usize).map_err(|error| to_js(env, &error))?;
+        let mut text = open_files::with(&self.session, |session| session.envelopes(from, budget as usize))
+            .map_err(|error| to_js(env, &error))?;
         if needs_finishing(&text) {
             text.insert(0, b' ');
         }
@@ -450,11 +453,21 @@ impl NativeSession {
         self.session.lock().release();
     }
 
+    /// Makes sure that the file is open, also if it was replaced while it was closed.
+    #[napi(catch_unwind)]
+    pub fn reopen(&self, env: &Env) -> Result<()> {
+        open_files::with(&self.session, Session::reopen).map_err(|error| to_js(env, &error))
+    }
+
     /// Takes in what others appended.
     #[napi(catch_unwind)]
     pub fn refresh(&self) -> AsyncTask<Job<usize, u32>> {
         let session = Arc::clone(&self.session);
-        AsyncTask::new(Job::new("refresh", move || session.lock().refresh(), |_, count| Ok(count as u32)))
+        AsyncTask::new(Job::new(
+            "refresh",
+            move || open_files::with(&session, Session::refresh),
+            |_, count| Ok(count as u32),
+        ))
     }
 
     /// Writes the file anew, or (with `target`) a copy of it, and returns the copy as a session.

@@ -8,6 +8,7 @@
 use super::load::Progress;
 use crate::error::{Error, Result};
 use crate::index::EntryIndex;
+use crate::log::read::{FileSource, Source};
 use crate::store::{self, FileId, LockBudget};
 use std::fs::File;
 use std::io::Write;
@@ -37,11 +38,25 @@ pub(super) struct Previous {
 /// Most replaced files that are watched.
 const WATCHED: usize = 32;
 
+/// Bytes before the end that are compared when a file is opened again.
+const REMEMBERED: u64 = 256;
+
+/// What a file was when it was let go. An inode number can be used again, so the end of its content is
+/// compared too.
+#[derive(Debug)]
+pub(super) struct Closed {
+    id: FileId,
+    tail: Vec<u8>,
+}
+
 /// A session's file.
 #[derive(Debug)]
 pub struct DiskLog {
     pub(super) path: PathBuf,
     pub(super) file: Option<Arc<File>>,
+    pub(super) closed: Option<Closed>,
+    /// Whether the descriptor has been told to whoever counts them.
+    pub(super) counted: bool,
     pub(super) writable: bool,
     pub(super) progress: Progress,
     pub(super) unwritten: Vec<Unwritten>,
@@ -65,6 +80,8 @@ impl DiskLog {
         DiskLog {
             path,
             file: Some(file),
+            closed: None,
+            counted: false,
             writable,
             progress,
             unwritten: Vec::new(),
@@ -122,13 +139,54 @@ impl DiskLog {
         }
     }
 
-    /// The open file, opened again after a close.
+    /// Lets go of the file, remembering what it is to be when it is opened again.
+    pub(super) fn release(&mut self) {
+        let Some(file) = self.file.as_ref().filter(|_| self.unwritten.is_empty()) else { return };
+        let known = self.progress.indexed.min(REMEMBERED);
+        let source = FileSource { file, path: &self.path };
+        let tail = source.read_exact_at(self.progress.indexed - known, known as usize);
+        let id = store::stat_open(file, &self.path).map(|metadata| FileId::of(&metadata));
+        // A file that cannot be read any more is kept open: its descriptor is all there is of it.
+        if let (Ok(tail), Ok(id)) = (tail, id) {
+            self.closed = Some(Closed { id, tail });
+            self.file = None;
+            self.counted = false;
+            self.previous.clear();
+            self.checked = None;
+        }
+    }
+
+    /// Whether an opened file still is what was let go.
+    fn is_as_closed(&self, file: &File, closed: &Closed) -> Result<bool> {
+        let metadata = store::stat_open(file, &self.path)?;
+        if FileId::of(&metadata) != closed.id || metadata.len() < self.progress.indexed {
+            return Ok(false);
+        }
+        let start = self.progress.indexed - closed.tail.len() as u64;
+        let source = FileSource { file, path: &self.path };
+        Ok(source.read_exact_at(start, closed.tail.len())? == closed.tail)
+    }
+
+    /// Whether the file was let go.
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.is_some()
+    }
+
+    /// The open file, opened again after a close. Fails with a conflict if it was replaced while it
+    /// was closed.
     pub(super) fn open(&mut self) -> Result<Arc<File>> {
         if let Some(file) = &self.file {
             return Ok(Arc::clone(file));
         }
         let (file, writable) = store::open(&self.path)?;
+        if let Some(closed) = &self.closed
+            && !self.is_as_closed(&file, closed)?
+        {
+            let reason = "the file was replaced while the session was closed".into();
+            return Err(Error::Conflict { path: self.path.clone(), reason });
+        }
         let file = Arc::new(file);
+        self.closed = None;
         self.file = Some(Arc::clone(&file));
         self.writable = writable;
         self.checked = None;

@@ -38,7 +38,7 @@ impl Session {
     /// Writes what is queued and says what has to be synced. Call [`Session::synced`] after it.
     pub fn flush(&mut self, blobs: &dyn BlobSink) -> Result<Option<Unsynced>> {
         let Body::Disk(disk) = &self.body else { return Ok(None) };
-        if disk.file.is_none() && !disk.has_unwritten() {
+        if disk.file.is_none() && !disk.has_unwritten() && !disk.unsynced_data && !disk.unsynced_name {
             return Ok(None);
         }
         if disk.has_unwritten() || disk.unsynced_data || !disk.previous.is_empty() {
@@ -68,12 +68,21 @@ impl Session {
 
     /// Lets go of the file. It is opened again when it is needed.
     pub fn release(&mut self) {
-        if let Body::Disk(disk) = &mut self.body
-            && !disk.has_unwritten()
-        {
-            disk.file = None;
-            disk.previous.clear();
-            disk.checked = None;
+        if let Body::Disk(disk) = &mut self.body {
+            disk.release();
+        }
+    }
+
+    /// Whether a descriptor is open.
+    pub fn is_open(&self) -> bool {
+        matches!(&self.body, Body::Disk(disk) if disk.file.is_some())
+    }
+
+    /// Whether a descriptor was opened that this was not asked about before.
+    pub fn newly_open(&mut self) -> bool {
+        match &mut self.body {
+            Body::Disk(disk) => disk.file.is_some() && !std::mem::replace(&mut disk.counted, true),
+            _ => false,
         }
     }
 

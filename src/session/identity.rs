@@ -12,7 +12,7 @@ use crate::json::scan::Scanner;
 use crate::log::read::{FileSource, Source};
 use crate::store::{self, FileId, FileLock};
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -47,7 +47,10 @@ impl Session {
             let disk = self.disk()?;
             let file = match disk.open_to_append() {
                 Ok(file) => file,
-                Err(error) if error.code() == "ENOENT" => return Err(gone(&disk.path)),
+                Err(Error::Conflict { .. }) if disk.is_closed() => {
+                    self.adopt_after_close()?;
+                    continue;
+                }
                 Err(error) => return Err(error),
             };
             let lock = FileLock::take(&file, &disk.path, &mut disk.budget)?;
@@ -65,12 +68,32 @@ impl Session {
     pub(super) fn begin_read(&mut self) -> Result<Arc<File>> {
         for _ in 0..16 {
             let disk = self.disk()?;
-            let file = disk.open()?;
+            let file = match disk.open() {
+                Ok(file) => file,
+                Err(Error::Conflict { .. }) if disk.is_closed() => {
+                    self.adopt_after_close()?;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
             if self.follow(&file, true)?.is_some() {
                 return Ok(file);
             }
         }
         Err(Error::Conflict { path: self.disk()?.path.clone(), reason: "the file is replaced again and again".into() })
+    }
+
+    /// Makes sure that the file is open, also if it was replaced while it was closed.
+    pub fn reopen(&mut self) -> Result<()> {
+        self.begin_read().map(|_| ())
+    }
+
+    /// Goes on in the file that is at the path now.
+    fn adopt_after_close(&mut self) -> Result<()> {
+        let (file, writable) = store::open(&self.disk()?.path)?;
+        self.adopt_replacement(None, file)?;
+        self.disk()?.writable = writable;
+        Ok(())
     }
 
     /// Looks whether the path still leads to `file`. Returns its size, or nothing if the session is on
@@ -91,7 +114,7 @@ impl Session {
                 Ok(Some(size))
             }
             Fate::Deleted => self.write_in_full(file).map(|()| None),
-            Fate::Replaced(new) => self.adopt_replacement(file, new).map(|()| None),
+            Fate::Replaced(new) => self.adopt_replacement(Some(file), new).map(|()| None),
         }
     }
 
@@ -154,7 +177,7 @@ impl Session {
 
     /// Goes on in a file that somebody put in place of ours: our acknowledged lines that it lacks
     /// are queued again. Entries keep their ids; their numbers may change, see `take_remap`.
-    fn adopt_replacement(&mut self, old: &Arc<File>, new: File) -> Result<()> {
+    fn adopt_replacement(&mut self, old: Option<&Arc<File>>, new: File) -> Result<()> {
         let path = self.disk()?.path.clone();
         let new = Arc::new(new);
         let size = store::stat_open(&new, &path)?.len();
@@ -171,14 +194,17 @@ impl Session {
                 });
             }
         }
-        let old_source = FileSource { file: old, path: &path };
+        let old_source = old.map(|old| FileSource { file: old, path: &path });
         let queued = std::mem::take(&mut self.disk()?.unwritten);
         let mut unwritten = Vec::new();
         let mut remap = vec![NONE; self.index.len()];
         for (at, record) in self.index.records().iter().enumerate() {
             let id = self.index.id(at as u32);
             if let Some(found) = loaded.index.find(&id) {
-                let same = same_bytes(&old_source, record, &new_source, loaded.index.get(found))?;
+                let same = match &old_source {
+                    Some(old) => same_bytes(old, record, &new_source, loaded.index.get(found))?,
+                    None => false,
+                };
                 remap[at] = found | if same { 0 } else { CHANGED };
                 if let Some(found) = loaded.index.get_mut(found) {
                     found.flags |= record.flags & flag::OWN;
@@ -186,12 +212,12 @@ impl Session {
                 continue;
             }
             let waiting = queued.iter().find(|entry| entry.index == at as u32);
-            let (line, prepared) = match waiting {
-                Some(entry) => (entry.line.clone(), entry.prepared),
-                None if record.has(flag::OWN) && record.offset != UNWRITTEN => {
-                    (old_source.read_exact_at(record.offset, record.length as usize)?, true)
+            let (line, prepared) = match (waiting, &old_source) {
+                (Some(entry), _) => (entry.line.clone(), entry.prepared),
+                (None, Some(old)) if record.has(flag::OWN) && record.offset != UNWRITTEN => {
+                    (old.read_exact_at(record.offset, record.length as usize)?, true)
                 }
-                None => continue,
+                _ => continue,
             };
             let parent = self.index.get(record.parent).map(|_| self.index.id(record.parent));
             remap[at] = push_again(&mut loaded, &line, &id, parent.as_deref())?;
@@ -221,8 +247,11 @@ impl Session {
             None => remap,
         });
         let disk = self.disk()?;
-        let seen = store::stat_open(old, &path)?.len();
-        disk.watch(Arc::clone(old), seen);
+        disk.closed = None;
+        if let Some(old) = old {
+            let seen = store::stat_open(old, &path)?.len();
+            disk.watch(Arc::clone(old), seen);
+        }
         disk.file = Some(new);
         disk.writable = true;
         disk.progress = loaded.progress;
@@ -241,10 +270,6 @@ fn chain(earlier: u32, remap: &[u32]) -> u32 {
         Some(now) if *now != NONE => *now | earlier & CHANGED,
         _ => NONE,
     }
-}
-
-fn gone(path: &Path) -> Error {
-    Error::io("open", path, std::io::Error::from(std::io::ErrorKind::NotFound))
 }
 
 fn same_bytes(
