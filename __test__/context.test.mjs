@@ -1,7 +1,18 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { buildSessionContext, SessionManager } from "../index.mjs";
-import { assistant, conversation, entry, HEADER, messageLine, text, textsOf, time, user } from "./support/lines.mjs";
+import {
+	assistant,
+	conversation,
+	EMPTY_CONTEXT,
+	entry,
+	HEADER,
+	messageLine,
+	text,
+	textsOf,
+	time,
+	user,
+} from "./support/lines.mjs";
 import { freshPlaces, write } from "./support/place.mjs";
 
 freshPlaces();
@@ -10,25 +21,13 @@ async function open(...lines) {
 	return SessionManager.open(write("s/one.jsonl", text(HEADER, ...lines)));
 }
 
-const EMPTY = {
-	messages: [],
-	thinkingLevel: "off",
-	serviceTier: undefined,
-	models: {},
-	injectedTtsrRules: [],
-	selectedMCPToolNames: [],
-	hasPersistedMCPToolSelection: false,
-	mode: "none",
-	modeData: undefined,
-};
-
 describe("buildSessionContext", () => {
 	test("is empty without entries and before the first one", async () => {
 		const session = await open(...conversation().slice(1));
 		session.resetLeaf();
-		assert.deepEqual(session.buildSessionContext(), EMPTY);
-		assert.deepEqual(SessionManager.inMemory("/srv").buildSessionContext(), EMPTY);
-		assert.deepEqual(buildSessionContext([]), EMPTY);
+		assert.deepEqual(session.buildSessionContext(), EMPTY_CONTEXT);
+		assert.deepEqual(SessionManager.inMemory("/srv").buildSessionContext(), EMPTY_CONTEXT);
+		assert.deepEqual(buildSessionContext([]), EMPTY_CONTEXT);
 	});
 
 	test("takes the last setting of each kind on the path, and only on the path", async () => {

@@ -13,14 +13,17 @@ import {
 import {
 	assistant,
 	conversation,
+	EMPTY_CONTEXT,
 	entry,
 	HEADER,
+	HEADER_1,
 	idsOf,
 	messageLine,
 	text,
 	textsOf,
 	time,
 	user,
+	VERSION_1,
 } from "./support/lines.mjs";
 import { at, freshPlaces, write } from "./support/place.mjs";
 
@@ -30,41 +33,13 @@ async function open(...lines) {
 	return SessionManager.open(write("s/one.jsonl", text(HEADER, ...lines)));
 }
 
-const EMPTY = {
-	messages: [],
-	thinkingLevel: "off",
-	serviceTier: undefined,
-	models: {},
-	injectedTtsrRules: [],
-	selectedMCPToolNames: [],
-	hasPersistedMCPToolSelection: false,
-	mode: "none",
-	modeData: undefined,
-};
-
-const { version: _, ...HEADER_1 } = HEADER;
-
-function plain(number, type, fields) {
-	return { type, timestamp: time(number), ...fields };
-}
-
-const VERSION_1 = [
-	HEADER_1,
-	plain(1, "message", { message: user("one") }),
-	plain(2, "message", { message: assistant("two") }),
-	plain(3, "compaction", { summary: "old summary", firstKeptEntryIndex: 2, tokensBefore: 5 }),
-	plain(4, "message", {
-		message: { role: "hookMessage", customType: "h", content: "hook", display: true, timestamp: 1 },
-	}),
-];
-
 describe("buildSessionContext of plain entries", () => {
 	const entries = conversation().slice(1);
 
 	test("takes the last entry for an unknown or missing leaf, and nothing for null", () => {
 		for (const leaf of [undefined, "unknown", ""]) assert.equal(buildSessionContext(entries, leaf).messages.length, 4);
 		assert.equal(buildSessionContext(entries, "00000002").messages.length, 2);
-		assert.deepEqual(buildSessionContext(entries, null), EMPTY);
+		assert.deepEqual(buildSessionContext(entries, null), EMPTY_CONTEXT);
 	});
 
 	test("lets byId decide which entry an id means", () => {

@@ -2,26 +2,22 @@ import assert from "node:assert/strict";
 import * as fs from "node:fs";
 import { describe, test } from "node:test";
 import { SessionManager } from "../index.mjs";
-import { assistant, HEADER, idsOf, messageLine, text, textsOf, time, user } from "./support/lines.mjs";
+import {
+	assistant,
+	HEADER,
+	HEADER_1,
+	idsOf,
+	messageLine,
+	plain,
+	text,
+	textsOf,
+	time,
+	user,
+	VERSION_1,
+} from "./support/lines.mjs";
 import { freshPlaces, readLines, write } from "./support/place.mjs";
 
 freshPlaces();
-
-const { version: _, ...HEADER_1 } = HEADER;
-
-function plain(number, type, fields) {
-	return { type, timestamp: time(number), ...fields };
-}
-
-const VERSION_1 = [
-	HEADER_1,
-	plain(1, "message", { message: user("one") }),
-	plain(2, "message", { message: assistant("two") }),
-	plain(3, "compaction", { summary: "old summary", firstKeptEntryIndex: 2, tokensBefore: 5 }),
-	plain(4, "message", {
-		message: { role: "hookMessage", customType: "h", content: "hook", display: true, timestamp: 1 },
-	}),
-];
 
 describe("version 1", () => {
 	test("becomes a chain of entries with ids", async () => {

@@ -1,7 +1,7 @@
 /** Starts writers, collects what they acknowledged, and looks at what is in the file. */
 import { spawn } from "node:child_process";
-import * as fs from "node:fs";
 import * as path from "node:path";
+import { readLines } from "../support/read-lines.mjs";
 
 /** @returns {{ child, acknowledged: object[], ended: Promise<{ code, signal, stderr }> }} */
 export function startWriter(args, env = {}) {
@@ -24,25 +24,10 @@ export function startWriter(args, env = {}) {
 	return { child, acknowledged, ended };
 }
 
-/** Every line of a file: parsed, or null for one that is not JSON. */
-export function linesOf(file) {
-	return fs
-		.readFileSync(file, "utf8")
-		.split("\n")
-		.filter((line) => line !== "")
-		.map((line) => {
-			try {
-				return JSON.parse(line);
-			} catch {
-				return null;
-			}
-		});
-}
-
 /** How often each id is in a file. */
 export function countIds(file) {
 	const counts = new Map();
-	for (const line of linesOf(file)) if (line?.id) counts.set(line.id, (counts.get(line.id) ?? 0) + 1);
+	for (const line of readLines(file)) if (line?.id) counts.set(line.id, (counts.get(line.id) ?? 0) + 1);
 	return counts;
 }
 

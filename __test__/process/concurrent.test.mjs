@@ -3,8 +3,8 @@ import * as fs from "node:fs";
 import { describe, test } from "node:test";
 import { SessionManager } from "../../index.mjs";
 import { HEADER, text } from "../support/lines.mjs";
-import { at, freshPlaces, write } from "../support/place.mjs";
-import { audit, linesOf, startWriter } from "./children.mjs";
+import { at, freshPlaces, readLines, write } from "../support/place.mjs";
+import { audit, startWriter } from "./children.mjs";
 
 freshPlaces();
 
@@ -17,7 +17,7 @@ async function together(count, calls, kinds) {
 	const acknowledged = writers.flatMap((writer) => writer.acknowledged);
 	assert.ok(acknowledged.filter((line) => line.id).length > count);
 	assert.deepEqual(audit(file, acknowledged), { missing: [], doubled: [] });
-	assert.ok(linesOf(file).every((line) => line !== null));
+	assert.ok(readLines(file).every((line) => line !== null));
 	assert.deepEqual(fs.readdirSync(at("s")), ["one.jsonl"]);
 	const session = await SessionManager.open(file);
 	assert.equal(session.getLoadReport().skippedCount, 0);

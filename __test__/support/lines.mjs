@@ -90,3 +90,36 @@ export function textsOf(messages) {
 export function idsOf(entries) {
 	return entries.map((item) => item.id);
 }
+
+/** A header of version 1 names no version. */
+const { version: _, ...headerWithoutVersion } = HEADER;
+export const HEADER_1 = headerWithoutVersion;
+
+/** A line of version 1: no id, no parent. */
+export function plain(number, type, fields) {
+	return { type, timestamp: time(number), ...fields };
+}
+
+/** A small session of version 1. */
+export const VERSION_1 = [
+	HEADER_1,
+	plain(1, "message", { message: user("one") }),
+	plain(2, "message", { message: assistant("two") }),
+	plain(3, "compaction", { summary: "old summary", firstKeptEntryIndex: 2, tokensBefore: 5 }),
+	plain(4, "message", {
+		message: { role: "hookMessage", customType: "h", content: "hook", display: true, timestamp: 1 },
+	}),
+];
+
+/** The context of a session without entries. */
+export const EMPTY_CONTEXT = {
+	messages: [],
+	thinkingLevel: "off",
+	serviceTier: undefined,
+	models: {},
+	injectedTtsrRules: [],
+	selectedMCPToolNames: [],
+	hasPersistedMCPToolSelection: false,
+	mode: "none",
+	modeData: undefined,
+};

@@ -4,6 +4,8 @@ import * as os from "node:os";
 import * as path from "node:path";
 import { after, beforeEach } from "node:test";
 
+export { readLines } from "./read-lines.mjs";
+
 const made = [];
 
 /** Folder of the running test. */
@@ -49,21 +51,6 @@ export function write(name, content) {
 	fs.mkdirSync(path.dirname(file), { recursive: true });
 	fs.writeFileSync(file, content);
 	return file;
-}
-
-/** Lines of a file that are not blank, parsed; null for one that is not JSON. */
-export function readLines(file) {
-	return fs
-		.readFileSync(file, "utf8")
-		.split("\n")
-		.filter((line) => line !== "")
-		.map((line) => {
-			try {
-				return JSON.parse(line);
-			} catch {
-				return null;
-			}
-		});
 }
 
 /** Changes the time of a file; minutes from now. */

@@ -10,5 +10,6 @@ mod functions;
 mod list;
 mod open_files;
 mod session;
+mod session_files;
 mod task;
 mod text;

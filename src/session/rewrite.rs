@@ -292,7 +292,7 @@ impl Session {
             let mut log = DiskLog::new(rewrite.target.clone(), new, true, progress);
             log.unsynced_name = store::sync_dir(&rewrite.target).is_err();
             let mut session = self.on(log);
-            session.settle_in(&rewrite);
+            session.settle_in(&rewrite.moved, &rewrite.edits, &rewrite.header);
             return Ok(Published::Copy(Box::new(session)));
         }
         let new = temp.replace(&rewrite.target)?;
@@ -307,7 +307,7 @@ impl Session {
         let synced = store::sync_dir(&rewrite.target);
         disk.unsynced_name = synced.is_err();
         drop(lock);
-        self.settle_in(&rewrite);
+        self.settle_in(&rewrite.moved, &rewrite.edits, &rewrite.header);
         synced.map(|()| Published::InPlace)
     }
 
@@ -330,22 +330,20 @@ impl Session {
     }
 
     /// Follows the bytes to their new places.
-    fn settle_in(&mut self, rewrite: &Rewrite) {
-        let moved = &rewrite.moved;
+    fn settle_in(&mut self, moved: &[Moved], edits: &[Edit], header: &[u8]) {
         self.moves += 1;
         let index = Arc::make_mut(&mut self.index);
         relocate_entries(index, moved);
-        for edit in &rewrite.edits {
+        for edit in edits {
             if let (Some(at), EditBytes::Ready(text)) = (edit.entry, &edit.bytes) {
                 describe_again(index, at, text);
             }
         }
-        self.header.span = {
-            let (start, length) = relocate(moved, self.header.span.start);
-            start..start + length.unwrap_or(self.header.text.len() as u64)
-        };
-        if let Some(header) = super::load::parse_header(&rewrite.header) {
-            self.header = super::Header { span: self.header.span.clone(), ..header };
+        let (start, length) = relocate(moved, self.header.span.start);
+        let span = start..start + length.unwrap_or(self.header.text.len() as u64);
+        self.header.span = span.clone();
+        if let Some(header) = super::load::parse_header(header) {
+            self.header = super::Header { span, ..header };
         }
         self.outdated = false;
         if let Some(title) = &mut self.title_line {
@@ -370,21 +368,7 @@ impl Session {
         };
         let mut out = Vec::with_capacity(text.len() + 256);
         let moved = copy_edited(&text[..], text.len() as u64, &edits, &mut out)?;
-        let rewrite_header = header;
-        self.moves += 1;
-        let index = Arc::make_mut(&mut self.index);
-        relocate_entries(index, &moved);
-        for edit in &edits {
-            if let (Some(at), EditBytes::Ready(text)) = (edit.entry, &edit.bytes) {
-                describe_again(index, at, text);
-            }
-        }
-        let (start, length) = relocate(&moved, self.header.span.start);
-        let span = start..start + length.unwrap_or(self.header.text.len() as u64);
-        if let Some(header) = super::load::parse_header(&rewrite_header) {
-            self.header = super::Header { span, ..header };
-        }
-        self.outdated = false;
+        self.settle_in(&moved, &edits, &header);
         self.body = Body::Text(out.clone());
         Ok(out)
     }

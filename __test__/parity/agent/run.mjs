@@ -47,8 +47,8 @@ function makePlace(name, url) {
 	return place;
 }
 
-/** Runs the agent once. */
-function omp(agent, place, args) {
+/** Starts the agent; `ended` resolves when it is over. */
+function start(agent, place, args, stdin) {
 	const env = {
 		PATH: process.env.PATH,
 		HOME: place.home,
@@ -56,100 +56,63 @@ function omp(agent, place, args) {
 		NO_COLOR: "1",
 		TERM: "dumb",
 	};
-	const command = [
-		path.join(agent, "src/cli.ts"),
-		...args,
-		"--model",
-		"mock/mock-1",
-		"--no-lsp",
-		"--no-extensions",
-		"--no-skills",
-		"--no-title",
-	];
-	return new Promise((resolve) => {
-		const child = spawn(bun, command, { cwd: place.project, env, stdio: ["ignore", "pipe", "pipe"] });
-		let [stdout, stderr] = ["", ""];
-		child.stdout.on("data", (chunk) => {
-			stdout += chunk;
-		});
-		child.stderr.on("data", (chunk) => {
-			stderr += chunk;
-		});
-		const timer = setTimeout(() => child.kill("SIGKILL"), 120_000);
+	const fixed = ["--model", "mock/mock-1", "--no-lsp", "--no-extensions", "--no-skills", "--no-title"];
+	const command = [path.join(agent, "src/cli.ts"), ...args, ...fixed];
+	const child = spawn(bun, command, { cwd: place.project, env, stdio: [stdin, "pipe", "pipe"] });
+	let [stdout, stderr] = ["", ""];
+	child.stdout.on("data", (chunk) => {
+		stdout += chunk;
+	});
+	child.stderr.on("data", (chunk) => {
+		stderr += chunk;
+	});
+	const timer = setTimeout(() => child.kill("SIGKILL"), 120_000);
+	const ended = new Promise((resolve) => {
 		child.on("close", (code) => {
 			clearTimeout(timer);
 			resolve({ code, stdout: stdout.trim(), stderr: stderr.trim() });
 		});
 	});
+	return { child, ended };
+}
+
+/** Runs the agent once. */
+function omp(agent, place, args) {
+	return start(agent, place, args, "ignore").ended;
+}
+
+/** What can be compared of an answer over RPC. */
+function outlineAnswer({ command, success, data, error }) {
+	return [command, success, error, data?.tokens, data?.messages?.map((item) => item.role), data?.text];
 }
 
 /** Talks to the agent over its standard input: each command after the answer to the one before. */
-function rpc(agent, place, args, commands) {
-	const env = {
-		PATH: process.env.PATH,
-		HOME: place.home,
-		PI_CODING_AGENT_DIR: place.agentDir,
-		NO_COLOR: "1",
-		TERM: "dumb",
+async function rpc(agent, place, args, commands) {
+	const { child, ended } = start(agent, place, ["--mode", "rpc", ...args], "pipe");
+	const answers = [];
+	let rest = "";
+	let next = 0;
+	let isAnswer = (line) => line.type === "ready";
+	const send = () => {
+		if (next === commands.length) return child.stdin.end();
+		const command = commands[next++](answers);
+		const id = String(next);
+		// A prompt is over when the agent says that its turn has ended.
+		const isOurs = (line) => line.type === "response" && (line.id ?? id) === id;
+		isAnswer = command.type === "prompt" ? (line) => line.type === "agent_end" : isOurs;
+		child.stdin.write(`${JSON.stringify({ id, ...command })}\n`);
 	};
-	const command = [
-		path.join(agent, "src/cli.ts"),
-		"--mode",
-		"rpc",
-		...args,
-		"--model",
-		"mock/mock-1",
-		"--no-lsp",
-		"--no-extensions",
-		"--no-skills",
-		"--no-title",
-	];
-	return new Promise((resolve) => {
-		const child = spawn(bun, command, { cwd: place.project, env, stdio: ["pipe", "pipe", "pipe"] });
-		const answers = [];
-		let [rest, stderr] = ["", ""];
-		let next = 0;
-		let waiting;
-		const send = () => {
-			if (next === commands.length) return child.stdin.end();
-			const made = commands[next++](answers);
-			// A prompt is over when the agent says that its turn has ended.
-			waiting =
-				made.type === "prompt"
-					? (line) => line.type === "agent_end"
-					: (line) => line.type === "response" && (line.id ?? String(next)) === String(next);
-			child.stdin.write(`${JSON.stringify({ id: String(next), ...made })}\n`);
-		};
-		child.stdout.on("data", (chunk) => {
-			const lines = (rest + chunk).split("\n");
-			rest = lines.pop();
-			for (const text of lines) {
-				if (!text.startsWith("{")) continue;
-				const line = JSON.parse(text);
-				if (line.type === "ready") send();
-				if (!waiting?.(line)) continue;
-				if (line.type === "response") answers.push(line);
-				send();
-			}
-		});
-		child.stderr.on("data", (chunk) => {
-			stderr += chunk;
-		});
-		const timer = setTimeout(() => child.kill("SIGKILL"), 120_000);
-		child.on("close", (code) => {
-			clearTimeout(timer);
-			const said = answers.map(({ command: name, success, data, error }) => [
-				name,
-				success,
-				error,
-				data?.tokens,
-				data?.messages?.map((item) => item.role),
-				data?.summary && "summary",
-				data?.text,
-			]);
-			resolve({ code, stdout: JSON.stringify(said), stderr: stderr.trim() });
-		});
+	child.stdout.on("data", (chunk) => {
+		const lines = (rest + chunk).split("\n");
+		rest = lines.pop();
+		for (const line of lines.filter((text) => text.startsWith("{")).map((text) => JSON.parse(text))) {
+			if (!isAnswer(line)) continue;
+			if (line.type === "response") answers.push(line);
+			send();
+		}
 	});
+	const { code, stderr } = await ended;
+	return { code, stdout: JSON.stringify(answers.map(outlineAnswer)), stderr };
 }
 
 function sessionsOf(place) {
