@@ -81,6 +81,24 @@ describe("setSessionName", () => {
 		assert.equal(readLines(session.getSessionFile())[0].title, "Beans");
 	});
 
+	test("that ends in half a surrogate pair goes into the file and along to every copy", async () => {
+		const name = "cut in the middle of \ud83e";
+		const slot = JSON.stringify({ type: "title", v: 1, title: "Old", source: "auto", pad: " ".repeat(200) });
+		for (const before of [[], [slot]]) {
+			const session = await SessionManager.open(write("s/half.jsonl", text(...before, ...conversation())));
+			const reopened = async (file) => (await SessionManager.open(file)).getSessionName();
+			await session.setSessionName(name);
+			assert.equal(await reopened(session.getSessionFile()), name);
+			const { newSessionFile } = await session.fork();
+			assert.equal(await reopened(newSessionFile), name);
+			const branched = session.createBranchedSession(session.getLeafId());
+			assert.equal(await reopened(branched), name);
+			await session.moveTo(at("elsewhere"));
+			assert.equal(await reopened(session.getSessionFile()), name);
+			await session.close();
+		}
+	});
+
 	test("calls that are not awaited take effect in their order", async () => {
 		const session = await SessionManager.open(write("s/one.jsonl", text(...conversation())));
 		const calls = ["one", "two", "three"].map((name) => session.setSessionName(name));

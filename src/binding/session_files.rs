@@ -13,6 +13,8 @@ use napi::bindgen_prelude::{AsyncTask, Uint32Array};
 use napi::{Env, JsString, Result};
 use napi_derive::napi;
 use parking_lot::Mutex;
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -27,12 +29,11 @@ fn changes(entries: &[u32], texts: Vec<String>) -> Vec<(EntryIndex, Vec<u8>)> {
 fn header_edit(text: Option<String>, members: Option<String>) -> crate::error::Result<HeaderEdit> {
     let mut edit = HeaderEdit { text: text.map(String::into_bytes), members: Vec::new() };
     if let Some(members) = members {
-        let map: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&members)
+        // Raw values, as a title may hold half a surrogate pair, which is JSON but no Rust string.
+        let members: BTreeMap<String, Box<RawValue>> = serde_json::from_str(&members)
             .map_err(|error| Error::InvalidArgument { reason: format!("header members: {error}") })?;
-        for key in map.keys() {
-            let value = crate::json::edit::member(members.as_bytes(), key).unwrap_or(b"null");
-            edit.members.push((key.clone(), value.to_vec()));
-        }
+        let bytes = |value: Box<RawValue>| Box::<str>::from(value).into_string().into_bytes();
+        edit.members.extend(members.into_iter().map(|(key, value)| (key, bytes(value))));
     }
     Ok(edit)
 }
