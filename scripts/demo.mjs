@@ -115,7 +115,14 @@ async function main() {
 	await (file === undefined ? wholeRound(api) : readOnly(api, path.resolve(file)));
 }
 
+process.stdout.on("error", (error) => {
+	if (error.code !== "EPIPE") throw error;
+	// Whoever read the output has seen enough.
+	process.exit();
+});
+
 main().catch((error) => {
-	console.error(`${error.message}${error.code ? ` (${error.code})` : ""}`);
+	const advice = { ENOENT: "there is no such file", EISDIR: "give the path of a session file in it" }[error.code];
+	console.error(advice ? `${error.path}: ${advice} (${error.code})` : error.message);
 	process.exitCode = 1;
 });

@@ -38,5 +38,12 @@ export function bunBinary() {
 			// This variant is not installed here.
 		}
 	}
+	try {
+		// Where the install script of the package "bun" has run, it moved the binary there.
+		const binary = path.join(path.dirname(require.resolve("bun/package.json")), "bin", "bun.exe");
+		if (existsSync(binary)) return binary;
+	} catch {
+		// No packages are installed here.
+	}
 	return name;
 }

@@ -30,6 +30,11 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// A file that cannot be repaired, as nothing in it can be read.
+    NothingToSalvage {
+        /// The file.
+        path: PathBuf,
+    },
     /// The file is not the one this session was reading and writing.
     Conflict {
         /// The file.
@@ -70,7 +75,7 @@ impl Error {
     pub fn code(&self) -> &'static str {
         match self {
             Error::EntryNotFound { .. } => "ERR_ENTRY_NOT_FOUND",
-            Error::Corrupt { .. } => "ERR_SESSION_CORRUPT",
+            Error::Corrupt { .. } | Error::NothingToSalvage { .. } => "ERR_SESSION_CORRUPT",
             Error::Conflict { .. } => "ERR_SESSION_CONFLICT",
             Error::Locked { .. } => "ERR_SESSION_LOCKED",
             Error::InvalidArgument { .. } => "ERR_INVALID_ARGUMENT",
@@ -82,6 +87,7 @@ impl Error {
     pub fn path(&self) -> Option<&Path> {
         match self {
             Error::Corrupt { path, .. }
+            | Error::NothingToSalvage { path }
             | Error::Conflict { path, .. }
             | Error::Locked { path, .. }
             | Error::Io { path, .. } => Some(path),
@@ -98,6 +104,12 @@ impl fmt::Display for Error {
                 f,
                 "{} is not a valid session file: line {line}: {reason}. The file was left as it is; \
                  SessionManager.repair(path) salvages what can be read",
+                path.display()
+            ),
+            Error::NothingToSalvage { path } => write!(
+                f,
+                "{}: nothing in it can be read as a session. The file was left as it is; put a copy of \
+                 it back from a backup, or move it away",
                 path.display()
             ),
             Error::Conflict { path, reason } => {

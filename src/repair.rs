@@ -199,12 +199,7 @@ pub fn repair(path: &Path, defaults: &HeaderDefaults, dry_run: bool) -> Result<R
     let left_out = reading.report.skipped.iter().filter(|skipped| !kept_reasons.contains(&skipped.reason));
     result.left_out = left_out.count() as u64 + u64::from(torn);
     if reading.header.is_none() && reading.index.is_empty() {
-        return Err(Error::Corrupt {
-            path: path.to_path_buf(),
-            line: 1,
-            offset: 0,
-            reason: "nothing in it can be read as a session".into(),
-        });
+        return Err(Error::NothingToSalvage { path: path.to_path_buf() });
     }
     let mut temp = TempFile::beside(&target, defaults.now as u64)?;
     temp.copy_mode(&file)?;
