@@ -5,13 +5,15 @@
 import { spawnSync } from "node:child_process";
 import { copyFileSync, renameSync } from "node:fs";
 import path from "node:path";
-import { libraryName, platformName, ROOT } from "./platform.mjs";
+import { cargoEnvironment } from "./cargo.mjs";
+import { isProgram, libraryName, platformName, ROOT } from "./platform.mjs";
 
 export function build() {
-	const cargo = spawnSync("cargo", ["build", "--release", "--locked", "--lib"], { cwd: ROOT, stdio: "inherit" });
+	const options = { cwd: ROOT, env: cargoEnvironment(), stdio: "inherit" };
+	const cargo = spawnSync("cargo", ["build", "--release", "--locked", "--lib"], options);
 	if (cargo.error) throw new Error(`cargo could not be started (${cargo.error.code}): install Rust first`);
 	if (cargo.status !== 0) throw new Error("the addon could not be built, see above");
-	const target = process.env.CARGO_TARGET_DIR ?? path.join(ROOT, "target");
+	const target = path.resolve(ROOT, process.env.CARGO_TARGET_DIR ?? "target");
 	const addon = path.join(ROOT, `omp-session.${platformName()}.node`);
 	// A process that has the old addon loaded keeps it: the file is replaced, not overwritten.
 	const temporary = `${addon}.${process.pid}.tmp`;
@@ -20,7 +22,7 @@ export function build() {
 	return addon;
 }
 
-if (import.meta.filename === process.argv[1]) {
+if (isProgram(import.meta.url)) {
 	try {
 		console.log(`built ${path.relative(ROOT, build())}`);
 	} catch (error) {

@@ -1,11 +1,16 @@
 /** What this machine is, in the words of the packages. */
 
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
+
+/** Whether a module is the program that was started, also through a symbolic link. */
+export function isProgram(url) {
+	return process.argv[1] !== undefined && realpathSync(process.argv[1]) === realpathSync(fileURLToPath(url));
+}
 
 function libc() {
 	return process.report.getReport().header.glibcVersionRuntime ? "gnu" : "musl";

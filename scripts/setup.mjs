@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import path from "node:path";
 import { build } from "./build.mjs";
-import { ROOT } from "./platform.mjs";
+import { isProgram, ROOT } from "./platform.mjs";
 
 function packagesAreCurrent() {
 	const installed = path.join(ROOT, "node_modules", ".package-lock.json");
@@ -18,7 +18,7 @@ function installPackages() {
 	if (packagesAreCurrent()) return;
 	const npm = process.platform === "win32" ? "npm.cmd" : "npm";
 	const options = { cwd: ROOT, stdio: "inherit", shell: process.platform === "win32" };
-	const result = spawnSync(npm, ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], options);
+	const result = spawnSync(npm, ["ci", "--include=dev", "--ignore-scripts", "--no-audit", "--no-fund"], options);
 	if (result.status !== 0) throw new Error("npm ci failed, see above");
 }
 
@@ -28,7 +28,7 @@ export function setup({ packages = true } = {}) {
 	build();
 }
 
-if (import.meta.filename === process.argv[1]) {
+if (isProgram(import.meta.url)) {
 	try {
 		setup();
 	} catch (error) {

@@ -4,7 +4,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 
 export const DIR = process.env.CASE_DIR;
-export const SHM = fs.existsSync("/dev/shm") ? `/dev/shm/${path.basename(DIR)}` : `${DIR}/shm`;
+export const SHM = process.env.CASE_SHM ?? `${DIR}/shm`;
 export const SMALL = process.env.CASE_SMALL ?? `${DIR}/small`;
 
 /** Replaces the names of places, and the round of a repeated step. */

@@ -6,8 +6,9 @@ import { execFile, execFileSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
+import { fileURLToPath } from "node:url";
 
-const HERE = import.meta.dirname;
+const HERE = path.dirname(fileURLToPath(import.meta.url));
 const [runtime = process.execPath, ...options] = process.argv.slice(2);
 const option = (name) => (options.includes(name) ? options[options.indexOf(name) + 1] : undefined);
 const caseDir = path.resolve(option("--dir") ?? HERE);
@@ -62,12 +63,18 @@ const AVAILABLE = {
 	inject: faults !== undefined,
 };
 
+/** The other file system of a case; its name is this run's own, as several may run at once. */
+function sharedMemory(test) {
+	return AVAILABLE["two-devices"] ? path.join("/dev/shm", `${path.basename(ROOT)}-${test.id}`) : undefined;
+}
+
 function environment(test, dir) {
 	const env = {
 		...process.env,
 		CASE_DIR: dir,
 		HOME: path.join(dir, "home"),
 		PI_CODING_AGENT_DIR: path.join(dir, "agent"),
+		CASE_SHM: sharedMemory(test) ?? path.join(dir, "shm"),
 	};
 	for (const name of Object.keys(env)) if (name.startsWith("XDG_")) delete env[name];
 	for (const name of ["KITTY_WINDOW_ID", "TMUX_PANE", "TERM_SESSION_ID", "WT_SESSION"]) delete env[name];
@@ -113,7 +120,9 @@ async function runCase(file) {
 	try {
 		return await execute(test, file, dir);
 	} finally {
-		if (mounted) execFileSync("umount", [small]);
+		// Detached at once, even if a process that was stopped still holds files in it.
+		if (mounted) execFileSync("umount", ["-l", small]);
+		if (sharedMemory(test)) fs.rmSync(sharedMemory(test), { recursive: true, force: true });
 		fs.rmSync(dir, { recursive: true, force: true });
 	}
 }

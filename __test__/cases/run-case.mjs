@@ -3,7 +3,7 @@ import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
 import { setUp } from "./files.mjs";
-import { argument, DIR, durations, evaluate, meets, names, SHM } from "./language.mjs";
+import { argument, DIR, durations, evaluate, meets, names } from "./language.mjs";
 
 const caseFile = process.argv[2];
 const test = JSON.parse(fs.readFileSync(caseFile, "utf8"));
@@ -88,9 +88,6 @@ function check(expected) {
 
 async function main() {
 	fs.mkdirSync(DIR, { recursive: true });
-	process.on("exit", () => {
-		if (SHM.startsWith("/dev/shm/")) fs.rmSync(SHM, { recursive: true, force: true });
-	});
 	process.on("unhandledRejection", () => {});
 	setUp(test.setup, path.dirname(caseFile));
 	const api = await import("../../index.mjs");
