@@ -8,7 +8,7 @@ import { freshPlaces, place, write } from "./support/place.mjs";
 
 freshPlaces();
 
-const DEMO = fileURLToPath(new URL("../scripts/demo.mjs", import.meta.url));
+const DEMO = fileURLToPath(new URL("../demo/demo.mjs", import.meta.url));
 
 function demo(file) {
 	const env = { ...process.env, PI_CODING_AGENT_DIR: place.agent, TERM_SESSION_ID: "terminal" };

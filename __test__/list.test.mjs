@@ -191,6 +191,15 @@ describe("recent sessions", () => {
 		assert.deepEqual(await getRecentSessions(at("nowhere")), []);
 	});
 
+	test("a file of exactly ten minutes is not called one of nine", async () => {
+		const file = putSession("a");
+		// As a number of nanoseconds this time has more digits than a double keeps.
+		const time = new Date(1_796_120_914_286);
+		fs.utimesSync(file, time, time);
+		const [recent] = await getRecentSessions(at(PROJECT_DIR));
+		assert.equal(recent.mtime, time.getTime());
+	});
+
 	test("resolveResumableSession goes by id, file name and the part after its last underscore", async () => {
 		const file = putSession("2024-12-03T14-00-00-000Z_abcdef0000000001", { id: "0f5e55aa" });
 		for (const argument of ["0f5e55aa", "0F5E", "2024-12-03t14", "abcdef"]) {

@@ -10,6 +10,7 @@ pub use summary::{HeaderInfo, Summary, header_info, messages_text, messages_text
 use crate::error::Result;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Most files read at the same time.
 const MAX_THREADS: usize = 4;
@@ -25,9 +26,16 @@ pub struct FoundFile {
     pub size: u64,
 }
 
+/// Milliseconds since 1970 with decimals; before it negative. Seconds and their rest are added last:
+/// nanoseconds since 1970 in one number have more digits than an `f64` keeps, and a file of a whole
+/// millisecond would seem younger than it is.
+fn milliseconds(time: SystemTime) -> f64 {
+    let of = |length: Duration| length.as_secs() as f64 * 1e3 + f64::from(length.subsec_nanos()) / 1e6;
+    time.duration_since(UNIX_EPOCH).map_or_else(|before| -of(before.duration()), of)
+}
+
 fn modified_ms(metadata: &std::fs::Metadata) -> f64 {
-    let since = metadata.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
-    since.map_or(0.0, |since| since.as_nanos() as f64 / 1e6)
+    metadata.modified().map_or(0.0, milliseconds)
 }
 
 /// The `*.jsonl` files directly in `dir`, the newest first. Hidden files are not sessions: temporary
@@ -93,4 +101,21 @@ pub fn each<T: Send>(files: &[FoundFile], read: impl Fn(&FoundFile) -> Result<Op
     });
     all.sort_by_key(|(at, _)| *at);
     all.into_iter().map(|(_, value)| value).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_whole_millisecond_stays_whole() {
+        for ms in [1_796_120_913_910, 1_796_120_914_286, 1_700_000_000_001, 1] {
+            assert_eq!(milliseconds(UNIX_EPOCH + Duration::from_millis(ms)), ms as f64);
+        }
+    }
+
+    #[test]
+    fn a_time_before_1970_is_negative() {
+        assert_eq!(milliseconds(UNIX_EPOCH - Duration::from_millis(1500)), -1500.0);
+    }
 }
