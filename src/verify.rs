@@ -1,7 +1,7 @@
 //! What is wrong with a session file. Reads, and changes nothing.
 
 use crate::blob::{BlobStore, REF_PREFIX, is_hash};
-use crate::entry::facts::Usage;
+use crate::entry::usage::Usage;
 use crate::error::Result;
 use crate::index::{Index, flag};
 use crate::log::read::{FileSource, Source, lines};

@@ -1,7 +1,9 @@
 //! Reads from one JSON object the fields that decide something, and validates it on the way.
 
+use super::envelope::Envelope;
 use super::kind::{Kind, Role};
 use super::timestamp;
+use super::usage::Usage;
 use crate::json::scan::{JsonError, Scanner, Str};
 use crate::json::string::decode;
 use std::borrow::Cow;
@@ -28,35 +30,6 @@ impl Field {
             Field::Text(text) => Some(text),
             _ => None,
         }
-    }
-}
-
-/// Tokens and cost of one message. What a message does not say counts as 0.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Usage {
-    /// Tokens sent.
-    pub input: f64,
-    /// Tokens received.
-    pub output: f64,
-    /// Tokens read from the provider's cache.
-    pub cache_read: f64,
-    /// Tokens written to the provider's cache.
-    pub cache_write: f64,
-    /// Premium requests.
-    pub premium_requests: f64,
-    /// Total cost, in the provider's currency.
-    pub cost: f64,
-}
-
-impl Usage {
-    /// Adds the parts of `other`.
-    pub fn add(&mut self, other: &Usage) {
-        self.input += other.input;
-        self.output += other.output;
-        self.cache_read += other.cache_read;
-        self.cache_write += other.cache_write;
-        self.premium_requests += other.premium_requests;
-        self.cost += other.cost;
     }
 }
 
@@ -119,11 +92,12 @@ pub struct Facts {
     pub parent_session: Field,
 }
 
-fn name(text: &[u8], key: Str) -> Cow<'_, [u8]> {
-    if key.escaped { decode(text, key) } else { Cow::Borrowed(key.raw(text)) }
+/// A string to be compared with names of this format, which are ASCII: invalid UTF-8 may stay.
+pub(super) fn name(text: &[u8], key: Str) -> Cow<'_, [u8]> {
+    if key.is_escaped() { decode(text, key) } else { Cow::Borrowed(key.raw(text)) }
 }
 
-type Scan<T> = Result<T, JsonError>;
+pub(super) type Scan<T> = Result<T, JsonError>;
 
 fn field(scanner: &mut Scanner<'_>) -> Scan<Field> {
     Ok(match scanner.peek() {
@@ -139,10 +113,13 @@ fn field(scanner: &mut Scanner<'_>) -> Scan<Field> {
     })
 }
 
-fn number(scanner: &mut Scanner<'_>) -> Scan<Option<f64>> {
+pub(super) fn number(scanner: &mut Scanner<'_>) -> Scan<Option<f64>> {
     let start = scanner.pos();
     scanner.skip_value()?;
     let text = &scanner.text()[start..scanner.pos()];
+    if text.len() <= 15 && text.iter().all(u8::is_ascii_digit) {
+        return Ok(Some(text.iter().fold(0u64, |value, digit| value * 10 + u64::from(digit - b'0')) as f64));
+    }
     let value = std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok());
     Ok(value.filter(|value| value.is_finite() && matches!(text[0], b'-' | b'0'..=b'9')))
 }
@@ -150,6 +127,31 @@ fn number(scanner: &mut Scanner<'_>) -> Scan<Option<f64>> {
 impl Facts {
     /// Scans the object at the scanner's position and leaves the position after it.
     pub fn scan(scanner: &mut Scanner<'_>) -> Scan<Facts> {
+        let start = scanner.pos();
+        if let Some(envelope) = Envelope::read(scanner.text(), start) {
+            let mut facts = Facts {
+                kind: Kind::Message,
+                has_type: true,
+                id: Field::Text(envelope.id),
+                parent_id: envelope.parent_id,
+                timestamp: Field::Text(envelope.timestamp),
+                time: envelope.time,
+                regular: true,
+                ..Facts::default()
+            };
+            scanner.reset(envelope.message);
+            facts.message(scanner)?;
+            if scanner.peek() == Some(b'}') {
+                scanner.step();
+                facts.span = start..scanner.pos();
+                return Ok(facts);
+            }
+            scanner.reset(start);
+        }
+        Facts::scan_members(scanner)
+    }
+
+    fn scan_members(scanner: &mut Scanner<'_>) -> Scan<Facts> {
         let text = scanner.text();
         let mut facts = Facts { time: timestamp::NO_TIME, ..Facts::default() };
         let start = scanner.pos();
@@ -166,14 +168,14 @@ impl Facts {
                 4 => b"message",
                 _ => b"",
             };
-            regular &= !key.escaped && expected == name.as_ref() && order < 5;
+            regular &= !key.is_escaped() && expected == name.as_ref() && order < 5;
             order += 1;
             facts.member(scanner, &name)
         })?;
         facts.span = start..scanner.pos();
         if let Field::Text(time) = facts.timestamp {
             let raw = time.raw(text);
-            match timestamp::parse_canonical(raw).filter(|_| !time.escaped) {
+            match timestamp::parse_canonical(raw).filter(|_| !time.is_escaped()) {
                 Some(ms) => facts.time = ms,
                 None => {
                     regular = false;
@@ -185,7 +187,7 @@ impl Facts {
         }
         let plain = |field: Field| match field {
             Field::Null => true,
-            Field::Text(text) => !text.escaped,
+            Field::Text(text) => !text.is_escaped(),
             _ => false,
         };
         facts.regular = regular
@@ -197,12 +199,12 @@ impl Facts {
         Ok(facts)
     }
 
-    fn member(&mut self, scanner: &mut Scanner<'_>, name: &[u8]) -> Scan<()> {
-        match name {
+    fn member(&mut self, scanner: &mut Scanner<'_>, key: &[u8]) -> Scan<()> {
+        match key {
             b"type" => {
                 let value = field(scanner)?;
                 self.has_type = value.text().is_some();
-                self.kind = value.text().map_or(Kind::Unknown, |value| Kind::from_type(&decode(scanner.text(), value)));
+                self.kind = value.text().map_or(Kind::Unknown, |value| Kind::from_type(&name(scanner.text(), value)));
             }
             b"id" => self.id = field(scanner)?,
             b"parentId" => self.parent_id = field(scanner)?,
@@ -251,7 +253,7 @@ impl Facts {
             match name(text, key).as_ref() {
                 b"role" => {
                     let role = field(scanner)?;
-                    self.role = role.text().map_or(Role::Other, |role| Role::from_name(&decode(text, role)));
+                    self.role = role.text().map_or(Role::Other, |role| Role::from_name(&name(text, role)));
                 }
                 b"provider" => self.provider = field(scanner)?,
                 b"model" => self.model = field(scanner)?,
@@ -260,16 +262,16 @@ impl Facts {
                     scanner.skip_value()?;
                     self.content = Some(start..scanner.pos());
                 }
-                b"usage" => own = usage(scanner)?,
+                b"usage" => own = Usage::read(scanner)?,
                 b"toolName" => {
                     let tool = field(scanner)?;
-                    is_task = tool.text().is_some_and(|tool| decode(text, tool).as_ref() == b"task");
+                    is_task = tool.text().is_some_and(|tool| name(text, tool).as_ref() == b"task");
                 }
                 b"details" if scanner.peek() == Some(b'{') => {
                     task = None;
                     scanner.object(|scanner, key| {
                         if name(text, key).as_ref() == b"usage" {
-                            task = usage(scanner)?;
+                            task = Usage::read(scanner)?;
                             return Ok(());
                         }
                         scanner.skip_value()
@@ -287,42 +289,6 @@ impl Facts {
         };
         Ok(())
     }
-}
-
-fn usage(scanner: &mut Scanner<'_>) -> Scan<Option<Usage>> {
-    if scanner.peek() != Some(b'{') {
-        scanner.skip_value()?;
-        return Ok(None);
-    }
-    let text = scanner.text();
-    let mut usage = Usage::default();
-    scanner.object(|scanner, key| {
-        let part = match name(text, key).as_ref() {
-            b"input" => &mut usage.input,
-            b"output" => &mut usage.output,
-            b"cacheRead" => &mut usage.cache_read,
-            b"cacheWrite" => &mut usage.cache_write,
-            b"premiumRequests" => &mut usage.premium_requests,
-            b"cost" if scanner.peek() == Some(b'{') => {
-                usage.cost = 0.0;
-                return scanner.object(|scanner, key| {
-                    if name(text, key).as_ref() == b"total" {
-                        usage.cost = number(scanner)?.unwrap_or_default();
-                        return Ok(());
-                    }
-                    scanner.skip_value()
-                });
-            }
-            b"cost" => {
-                usage.cost = 0.0;
-                return scanner.skip_value();
-            }
-            _ => return scanner.skip_value(),
-        };
-        *part = number(scanner)?.unwrap_or_default();
-        Ok(())
-    })?;
-    Ok(Some(usage))
 }
 
 #[cfg(test)]
@@ -357,6 +323,33 @@ mod tests {
             let line = LINE.replace(from, to);
             assert_ne!(line, LINE);
             assert!(!facts(&line).regular, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_quick_reading_of_usual_lines_sees_what_the_general_one_sees() {
+        let users = LINE.replace("null", r#""a0000000""#).replace("assistant", "user");
+        let mut lines = vec![LINE.to_string(), users, LINE.replace('}', " }"), LINE.replace(':', " : ")];
+        for (from, to) in
+            [("}}}}", r#"}}},"id":7}"#), ("}}}}", r#"}}},"message":null}"#), ("{\"role\"", "null,\"role\"")]
+        {
+            lines.push(LINE.replace(from, to));
+        }
+        // Every byte of a usual line damaged in a few ways.
+        for at in 0..LINE.len() {
+            for byte in [b'"', b' ', b'}', b'0', b'g', b'\\', 0] {
+                let mut line = LINE.as_bytes().to_vec();
+                line[at] = byte;
+                lines.push(String::from_utf8(line).expect("ASCII"));
+            }
+        }
+        for line in lines {
+            let quick = Facts::scan(&mut Scanner::new(line.as_bytes(), 0));
+            let general = Facts::scan_members(&mut Scanner::new(line.as_bytes(), 0));
+            match (quick, general) {
+                (Err(_), Err(_)) => {}
+                (quick, general) => assert_eq!(format!("{quick:?}"), format!("{general:?}"), "{line}"),
+            }
         }
     }
 

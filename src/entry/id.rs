@@ -1,18 +1,26 @@
 //! Entry ids: 8 lower-case hex digits for those made here, any string for those that are read.
 
+/// Value of each hex digit; everything else has bits above the low four.
+const NIBBLES: [u8; 256] = {
+    let mut table = [0xff; 256];
+    let mut value = 0;
+    while value < 16 {
+        table[b"0123456789abcdef"[value] as usize] = value as u8;
+        value += 1;
+    }
+    table
+};
+
 /// Reads an id of exactly 8 lower-case hex digits.
 pub fn parse_hex(id: &[u8]) -> Option<u32> {
-    if id.len() != 8 {
-        return None;
+    let id: &[u8; 8] = id.try_into().ok()?;
+    let (mut value, mut seen) = (0u32, 0u8);
+    for digit in id {
+        let nibble = NIBBLES[usize::from(*digit)];
+        seen |= nibble;
+        value = value << 4 | u32::from(nibble & 0xf);
     }
-    id.iter().try_fold(0u32, |value, digit| {
-        let nibble = match digit {
-            b'0'..=b'9' => digit - b'0',
-            b'a'..=b'f' => digit - b'a' + 10,
-            _ => return None,
-        };
-        Some(value << 4 | u32::from(nibble))
-    })
+    (seen < 16).then_some(value)
 }
 
 /// Writes such an id.

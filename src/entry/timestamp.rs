@@ -25,6 +25,15 @@ fn civil_from_days(days: i64) -> (i64, i64, i64) {
     (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
+fn days_in(year: i64, month: i64) -> i64 {
+    match month {
+        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
 fn number(text: &[u8]) -> Option<i64> {
     let digits = !text.is_empty() && text.iter().all(u8::is_ascii_digit);
     digits.then(|| text.iter().fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0')))
@@ -38,12 +47,17 @@ pub fn parse_canonical(text: &[u8]) -> Option<i64> {
     if separators.iter().any(|(at, byte)| text[*at] != *byte) {
         return None;
     }
-    let part = |from: usize, to: usize| number(&text[from..to]);
-    let (year, month, day) = (part(0, 4)?, part(5, 7)?, part(8, 10)?);
-    let (hour, minute, second, millis) = (part(11, 13)?, part(14, 16)?, part(17, 19)?, part(20, 23)?);
-    let days = days_from_civil(year, month, day);
-    let exists = (1..=12).contains(&month) && civil_from_days(days) == (year, month, day);
+    let digit = |at: usize| i64::from(text[at].wrapping_sub(b'0'));
+    let mut digits = (0..23).filter(|at| !matches!(at, 4 | 7 | 10 | 13 | 16 | 19));
+    if digits.any(|at| digit(at) > 9) {
+        return None;
+    }
+    let two = |at: usize| digit(at) * 10 + digit(at + 1);
+    let (year, month, day) = (two(0) * 100 + two(2), two(5), two(8));
+    let (hour, minute, second, millis) = (two(11), two(14), two(17), two(20) * 10 + digit(22));
+    let exists = (1..=12).contains(&month) && (1..=days_in(year, month)).contains(&day);
     let clock = hour < 24 && minute < 60 && second < 60;
+    let days = days_from_civil(year, month, day);
     (exists && clock).then(|| days * 86_400_000 + ((hour * 60 + minute) * 60 + second) * 1000 + millis)
 }
 

@@ -91,6 +91,8 @@ pub struct Index {
     /// Label text and its turn, by target: copies keep the order in which labels were set.
     labels: HashMap<(bool, u32), (u32, u64)>,
     label_turns: u64,
+    /// The interned model of the last reply.
+    last_model: Option<u32>,
 }
 
 impl Index {
@@ -258,7 +260,7 @@ impl Index {
         match facts.kind {
             Kind::Message if facts.role == Role::Assistant => {
                 if let (Some(provider), Some(model)) = (value(facts.provider), value(facts.model)) {
-                    record.aux = self.strings.add(&[&provider[..], b"/", &model[..]].concat());
+                    record.aux = self.model(&provider, &model);
                 }
             }
             Kind::ModelChange => {
@@ -291,6 +293,19 @@ impl Index {
             }
             _ => {}
         }
+    }
+
+    /// The number of `provider/model`. A session seldom changes it, so the last one is compared first.
+    fn model(&mut self, provider: &[u8], model: &[u8]) -> u32 {
+        if let Some(last) = self.last_model {
+            let known = self.strings.get(last).strip_prefix(provider).and_then(|rest| rest.strip_prefix(b"/"));
+            if known == Some(model) {
+                return last;
+            }
+        }
+        let number = self.strings.add(&[provider, b"/", model].concat());
+        self.last_model = Some(number);
+        number
     }
 
     fn set_label(&mut self, target: (bool, u32), label: u32) {

@@ -78,7 +78,7 @@ fn list(text: &[u8]) -> Option<Vec<Found<'_>>> {
         .object(|scanner, key| {
             let value = scanner.pos();
             scanner.skip_value()?;
-            let (start, end) = (key.start - 1, scanner.pos());
+            let (start, end) = (key.start() - 1, scanner.pos());
             found.push(Found { key: decode(scanner.text(), key), start, value, end });
             Ok(())
         })

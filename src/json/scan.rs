@@ -3,7 +3,7 @@
 //! Bytes of 0x80 and above are allowed inside strings whatever they are: invalid UTF-8 becomes
 //! U+FFFD when the text is decoded, and that never adds or removes a quote or a backslash.
 
-use wide::u8x16;
+use wide::u8x32;
 
 /// Where the text stops being JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,30 +13,53 @@ pub struct JsonError {
 }
 
 /// The content of a JSON string, without its quotes and still escaped.
+///
+/// Two words and no padding: as three fields with a `bool` every string that was read stalled on the
+/// copy of bytes that had just been written one by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Str {
-    /// First byte after the opening quote.
-    pub start: usize,
-    /// Offset of the closing quote.
-    pub end: usize,
-    /// Whether there is a backslash in it.
-    pub escaped: bool,
+    start: usize,
+    /// Twice the end, plus one if there is a backslash.
+    end_and_escaped: usize,
 }
 
 impl Str {
+    /// The bytes from `start` to `end`; `escaped` says whether there is a backslash among them.
+    pub fn new(start: usize, end: usize, escaped: bool) -> Self {
+        Str { start, end_and_escaped: end << 1 | usize::from(escaped) }
+    }
+
+    /// First byte after the opening quote.
+    pub fn start(&self) -> usize {
+        self.start
+    }
+
+    /// Offset of the closing quote.
+    pub fn end(&self) -> usize {
+        self.end_and_escaped >> 1
+    }
+
+    /// Whether there is a backslash in it.
+    pub fn is_escaped(&self) -> bool {
+        self.end_and_escaped & 1 == 1
+    }
+
     /// The escaped bytes between the quotes.
     pub fn raw<'a>(&self, text: &'a [u8]) -> &'a [u8] {
-        &text[self.start..self.end]
+        &text[self.start..self.end()]
     }
 }
 
+/// Bytes looked at together.
+const BLOCK: usize = 32;
+
 /// One bit for each byte of a block that is a quote, a backslash or a control character.
 #[inline(always)]
-fn special_bytes(block: [u8; 16]) -> u32 {
-    let bytes = u8x16::new(block);
-    let quote = bytes.simd_eq(u8x16::splat(b'"'));
-    let slash = bytes.simd_eq(u8x16::splat(b'\\'));
-    let control = bytes.min(u8x16::splat(0x1f)).simd_eq(bytes);
+fn special_bytes(block: &[u8; BLOCK]) -> u32 {
+    let bytes = u8x32::new(*block);
+    let quote = bytes.simd_eq(u8x32::splat(b'"'));
+    let slash = bytes.simd_eq(u8x32::splat(b'\\'));
+    let control = bytes.min(u8x32::splat(0x1f)).simd_eq(bytes);
     (quote | slash | control).to_bitmask()
 }
 
@@ -171,42 +194,55 @@ impl<'a> Scanner<'a> {
     pub fn string(&mut self) -> Scan<Str> {
         self.expect(b'"')?;
         let start = self.pos;
-        let mut escaped = false;
+        let text = self.text;
+        let (mut pos, mut escaped) = (start, false);
+        'blocks: while let Some(block) = text.get(pos..).and_then(|rest| rest.first_chunk::<BLOCK>()) {
+            let mut hits = special_bytes(block);
+            while hits != 0 {
+                self.pos = pos + hits.trailing_zeros() as usize;
+                match text[self.pos] {
+                    b'"' => {
+                        self.pos += 1;
+                        return Ok(Str::new(start, self.pos - 1, escaped));
+                    }
+                    b'\\' => {
+                        escaped = true;
+                        self.escape()?;
+                        // The rest of the block is known already: texts have an escaped newline in
+                        // every other block, and looking at each again would cost more than the text.
+                        match self.pos - pos {
+                            used @ ..BLOCK => hits &= u32::MAX << used,
+                            _ => {
+                                pos = self.pos;
+                                continue 'blocks;
+                            }
+                        }
+                    }
+                    _ => return self.fail(),
+                }
+            }
+            pos += BLOCK;
+        }
+        self.pos = pos;
+        self.end_of_string(start, escaped)
+    }
+
+    /// The last bytes of the text, too few for a block.
+    fn end_of_string(&mut self, start: usize, mut escaped: bool) -> Scan<Str> {
         loop {
-            self.skip_plain();
             match self.peek() {
                 Some(b'"') => {
                     self.pos += 1;
-                    return Ok(Str { start, end: self.pos - 1, escaped });
+                    return Ok(Str::new(start, self.pos - 1, escaped));
                 }
                 Some(b'\\') => {
                     escaped = true;
                     self.escape()?;
                 }
+                Some(0x20..) => self.pos += 1,
                 _ => return self.fail(),
             }
         }
-    }
-
-    /// Passes bytes that need no look: everything but quotes, backslashes and control characters.
-    fn skip_plain(&mut self) {
-        let text = self.text;
-        let mut pos = self.pos;
-        while let Some(block) = text.get(pos..).and_then(|rest| rest.first_chunk::<16>()) {
-            let hits = special_bytes(*block);
-            if hits != 0 {
-                self.pos = pos + hits.trailing_zeros() as usize;
-                return;
-            }
-            pos += 16;
-        }
-        while let Some(&byte) = text.get(pos) {
-            if byte < 0x20 || byte == b'"' || byte == b'\\' {
-                break;
-            }
-            pos += 1;
-        }
-        self.pos = pos;
     }
 
     fn escape(&mut self) -> Scan<()> {

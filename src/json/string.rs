@@ -17,7 +17,7 @@ pub fn lossy(bytes: &[u8]) -> Cow<'_, str> {
 /// The value of a string, in WTF-8. Borrowed when the text holds it as it is.
 pub fn decode<'a>(text: &'a [u8], string: Str) -> Cow<'a, [u8]> {
     let raw = string.raw(text);
-    if !string.escaped {
+    if !string.is_escaped() {
         return match lossy(raw) {
             Cow::Borrowed(valid) => Cow::Borrowed(valid.as_bytes()),
             Cow::Owned(replaced) => Cow::Owned(replaced.into_bytes()),

@@ -4,8 +4,9 @@ use crate::error::{Error, Result};
 use std::fs::File;
 use std::path::Path;
 
-/// Bytes read at once. Large enough that a read costs little, small enough to stay in the cache.
-const CHUNK_BYTES: usize = 1 << 20;
+/// Bytes read at once: enough that a read costs little, few enough that what the kernel copied is
+/// still in the processor's cache when it is scanned.
+const CHUNK_BYTES: usize = 1 << 17;
 
 /// Something with bytes at positions.
 pub trait Source {

@@ -182,7 +182,7 @@ impl Rules<'_> {
     fn drop_member(&mut self, at: usize) {
         let node = self.nodes[at];
         let key = node.key.unwrap_or_default();
-        let (mut start, mut end) = (key.start - 1, node.end);
+        let (mut start, mut end) = (key.start() - 1, node.end);
         let before = self.text[..start].trim_ascii_end();
         let last_edit_end = self.edits.last().map_or(0, |edit| edit.end);
         let after = self.text[end..].iter().position(|byte| !byte.is_ascii_whitespace()).map(|skip| end + skip);

@@ -36,7 +36,7 @@ pub(super) enum Name {
 impl Name {
     fn of(text: &[u8], key: Str) -> Name {
         let decoded;
-        let name = if key.escaped {
+        let name = if key.is_escaped() {
             decoded = decode(text, key);
             decoded.as_ref()
         } else {

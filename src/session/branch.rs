@@ -3,9 +3,10 @@
 use super::disk::DiskLog;
 use super::load::{LoadReport, Progress, parse_header};
 use super::{Body, Header, Session};
-use crate::entry::facts::{Facts, Usage};
+use crate::entry::facts::Facts;
 use crate::entry::kind::Kind;
 use crate::entry::timestamp;
+use crate::entry::usage::Usage;
 use crate::error::{Error, Result};
 use crate::index::{EntryIndex, NONE, Place, UNWRITTEN, flag};
 use crate::json::edit::set_members;

@@ -1,9 +1,10 @@
 //! From bytes to a session: finds the header, indexes the entries, reports what cannot be read.
 
 use super::{Header, TitleLine};
-use crate::entry::facts::{Facts, Field, Usage};
+use crate::entry::facts::{Facts, Field};
 use crate::entry::id::content_hash;
 use crate::entry::kind::{Kind, Role};
+use crate::entry::usage::Usage;
 use crate::error::{Error, Result};
 use crate::index::{EntryIndex, EntryRecord, Index, NONE, Place, flag};
 use crate::json::string::decode;

@@ -24,8 +24,8 @@ pub use identity::CHANGED;
 pub use load::{LoadReport, Loaded, NO_ID, Skipped};
 pub use rewrite::{HeaderEdit, Published, Rewrite};
 
-use crate::entry::facts::Usage;
 use crate::entry::id::IdSource;
+use crate::entry::usage::Usage;
 use crate::error::{Error, Result};
 use crate::index::{EntryIndex, Index, NONE, UNWRITTEN, flag};
 use std::ops::Range;
