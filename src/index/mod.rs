@@ -41,6 +41,8 @@ pub mod flag {
     pub const CYCLE: u16 = 1 << 5;
     /// `message` is an object.
     pub const OBJECT_MESSAGE: u16 = 1 << 6;
+    /// The message says what it cost.
+    pub const USAGE: u16 = 1 << 7;
 }
 
 /// What the index keeps of one entry.
@@ -248,12 +250,15 @@ impl Index {
     pub fn describe(&mut self, index: EntryIndex, record: &mut EntryRecord, text: &[u8], facts: &Facts) {
         record.kind = facts.kind;
         record.role = facts.role;
-        record.flags &= !(flag::REGULAR | flag::OBJECT_MESSAGE);
+        record.flags &= !(flag::REGULAR | flag::OBJECT_MESSAGE | flag::USAGE);
         if facts.regular {
             record.flags |= flag::REGULAR;
         }
         if facts.message_is_object {
             record.flags |= flag::OBJECT_MESSAGE;
+        }
+        if facts.usage.is_some() {
+            record.flags |= flag::USAGE;
         }
         record.aux = NONE;
         let value = |field: Field| field.text().map(|string| decode(text, string));

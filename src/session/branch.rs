@@ -86,8 +86,9 @@ impl Session {
         };
         let mut job = Job { target, offset: 0, path };
         let result = self.write_branch(&mut job, &header, &taken, &relinked, changes, &mut index, blobs);
-        let labels = match result.and_then(|()| self.fresh_labels(&mut index, &taken, now, &mut job)) {
-            Ok(labels) => labels,
+        let written = result.and_then(|usage| Ok((usage, self.fresh_labels(&mut index, &taken, now, &mut job)?)));
+        let (usage, labels) = match written {
+            Ok(written) => written,
             Err(error) => {
                 if let Some(path) = path {
                     // The name was free before, so nothing of anybody else's can be in the file.
@@ -96,8 +97,6 @@ impl Session {
                 return Err(error);
             }
         };
-        let mut usage = Usage::default();
-        self.add_usage(&taken, &mut usage, changes)?;
         let header = Header { span: 0..header.text.len() as u64, ..header };
         let lines = index.len() as u64 + 1;
         let leaf = (index.len() as u32).checked_sub(1).unwrap_or(NONE);
@@ -128,6 +127,8 @@ impl Session {
         Ok(())
     }
 
+    /// Writes header and entries; returns what the messages of the path cost. Which lines stood there
+    /// twice and were counted once is not remembered.
     #[allow(clippy::too_many_arguments)]
     fn write_branch(
         &mut self,
@@ -138,13 +139,16 @@ impl Session {
         changes: &[(EntryIndex, Vec<u8>)],
         index: &mut crate::index::Index,
         blobs: &dyn BlobSink,
-    ) -> Result<()> {
+    ) -> Result<Usage> {
         job.line(&header.text)?;
-        if matches!(job.target, Target::Nowhere) {
+        let nowhere = matches!(job.target, Target::Nowhere);
+        let mut usage = Usage::default();
+        if nowhere && !self.is_stored() {
             for at in 0..taken.len() as u32 {
                 forget_place(index, at);
             }
-            return Ok(());
+            changes.iter().for_each(|(_, text)| add_usage(&mut usage, text));
+            return Ok(usage);
         }
         let changed: std::collections::HashMap<_, _> = changes.iter().map(|(at, text)| (*at, text)).collect();
         let relinked: std::collections::HashSet<_> = relinked.iter().collect();
@@ -164,6 +168,13 @@ impl Session {
                 }
                 None => Cow::Borrowed(text),
             };
+            if record.has(flag::USAGE) || changed.contains_key(&old) {
+                add_usage(&mut usage, &line);
+            }
+            if nowhere {
+                forget_place(index, new);
+                return;
+            }
             if relinked.contains(&new) {
                 let mut parent = Vec::new();
                 match new.checked_sub(1) {
@@ -180,7 +191,7 @@ impl Session {
                 Err(error) => failure = Some(error),
             }
         })?;
-        failure.map_or(Ok(()), Err)
+        failure.map_or(Ok(usage), Err)
     }
 
     fn fresh_labels(
@@ -225,24 +236,11 @@ impl Session {
         }
         Ok(labels)
     }
+}
 
-    /// Sums up the messages of a path again; which of them were counted twice is not remembered.
-    fn add_usage(&mut self, taken: &[EntryIndex], usage: &mut Usage, changes: &[(EntryIndex, Vec<u8>)]) -> Result<()> {
-        let mut add = |text: &[u8]| {
-            if let Ok(Facts { usage: Some(part), .. }) = Facts::scan(&mut Scanner::new(text, 0)) {
-                usage.add(&part);
-            }
-        };
-        if !self.is_stored() {
-            changes.iter().for_each(|(_, text)| add(text));
-            return Ok(());
-        }
-        let messages: Vec<EntryIndex> = taken
-            .iter()
-            .copied()
-            .filter(|at| self.index.get(*at).is_some_and(|record| record.kind == Kind::Message))
-            .collect();
-        self.texts(&messages, |_, _, text| add(text))
+fn add_usage(usage: &mut Usage, line: &[u8]) {
+    if let Ok(Facts { usage: Some(part), .. }) = Facts::scan(&mut Scanner::new(line, 0)) {
+        usage.add(&part);
     }
 }
 
