@@ -57,6 +57,15 @@ function infoOf(row, readText) {
 	return lazyText(info, readText ?? (() => native.messagesText(row.path)));
 }
 
+function infosOf({ rows, texts }) {
+	return JSON.parse(rows).map((row, at) => infoOf(row, () => native.listedText(texts, at, row.path)));
+}
+
+/** What earlier lists saw; named by the layout of what is in it. */
+function cacheFile() {
+	return path.join(places.getAgentDir(), "omp-session", "listing-1");
+}
+
 async function listStored(storage, dirs) {
 	const infos = [];
 	for (const file of dirs.flatMap((dir) => storage.listFilesSync(dir, "*.jsonl"))) {
@@ -87,7 +96,7 @@ async function list(cwd, sessionDir, storage) {
 				custom,
 				given === undefined ? [places.defaultSessionDir(cwd, places.getSessionsDir(), { create: false })] : dirs,
 			)
-		: JSON.parse(await native.listSessions(dirs, null)).map((row) => infoOf(row));
+		: infosOf(await native.listSessions(dirs, null, cacheFile()));
 	return given === undefined ? infos.filter((info) => places.belongsTo(cwd, info.cwd)) : infos;
 }
 
@@ -106,7 +115,7 @@ async function listAll(storage) {
 	const custom = customStorage("SessionManager.listAll", storage);
 	const root = places.getSessionsDir();
 	if (custom) return listStored(custom, projectDirs(root));
-	return JSON.parse(await native.listSessions([], root)).map((row) => infoOf(row));
+	return infosOf(await native.listSessions([], root, cacheFile()));
 }
 
 /** Headers below directories, newest first. */

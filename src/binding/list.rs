@@ -3,13 +3,16 @@
 use super::error::to_js;
 use super::task::Job;
 use super::text::js_string_of_file;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::json::string;
-use crate::list::{self, FoundFile, HeaderInfo};
-use napi::bindgen_prelude::AsyncTask;
+use crate::list::{self, FileIdentity, FoundFile, HeaderInfo, Memory, Scope, Summary, Texts};
+use crate::log::read::FileSource;
+use napi::bindgen_prelude::{AsyncTask, External};
 use napi::{Env, JsString};
 use napi_derive::napi;
+use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// Where to look: directories of sessions, or the root above all of them.
 fn found(dirs: &[String], root: Option<&String>) -> Vec<FoundFile> {
@@ -56,15 +59,6 @@ fn finish(mut out: Vec<u8>) -> Vec<u8> {
     out
 }
 
-fn summaries(files: &[FoundFile]) -> Vec<u8> {
-    let read = |file: &FoundFile| Ok(list::summarize(file)?.map(|summary| (file.clone(), summary)));
-    let mut out = Vec::new();
-    for (file, summary) in list::each(files, read) {
-        row(&mut out, &file, &summary.header, Some(summary.message_count), summary.short_summary.as_deref());
-    }
-    finish(out)
-}
-
 type TextJob = AsyncTask<Job<Vec<u8>, String>>;
 
 fn text_job(name: &'static str, work: impl FnOnce() -> Result<Vec<u8>> + Send + 'static) -> TextJob {
@@ -72,10 +66,47 @@ fn text_job(name: &'static str, work: impl FnOnce() -> Result<Vec<u8>> + Send + 
     AsyncTask::new(Job::new(name, work, |_, text| Ok(String::from_utf8_lossy(&text).into_owned())))
 }
 
-/// JSON: every session below `dirs` and `root`, read whole, the newest first.
+/// Where the texts of listed sessions are, by row.
+pub struct ListedTexts(Vec<(Option<FileIdentity>, Texts)>);
+
+/// A list: its rows as JSON, and what [`listed_text`] needs.
+#[napi(object, object_from_js = false)]
+pub struct NativeListing {
+    /// JSON array, the newest first.
+    pub rows: String,
+    /// For [`listed_text`].
+    pub texts: External<ListedTexts>,
+}
+
+fn listing(_: &Env, found: Vec<(FoundFile, Summary)>) -> napi::Result<NativeListing> {
+    let (mut out, mut texts) = (Vec::new(), Vec::with_capacity(found.len()));
+    for (file, summary) in found {
+        if let Some(header) = &summary.header {
+            row(&mut out, &file, header, Some(summary.message_count), summary.short_summary.as_deref());
+            texts.push((file.identity, summary.texts));
+        }
+    }
+    // Half surrogates are written as escapes, so the text is valid UTF-8.
+    let rows = String::from_utf8_lossy(&finish(out)).into_owned();
+    Ok(NativeListing { rows, texts: External::new(ListedTexts(texts)) })
+}
+
+/// Every session below `dirs` and `root`, read whole, or known from the file `cache`; the newest
+/// first.
 #[napi(catch_unwind)]
-pub fn list_sessions(dirs: Vec<String>, root: Option<String>) -> TextJob {
-    text_job("list", move || Ok(summaries(&found(&dirs, root.as_ref()))))
+pub fn list_sessions(
+    dirs: Vec<String>,
+    root: Option<String>,
+    cache: String,
+) -> AsyncTask<Job<Vec<(FoundFile, Summary)>, NativeListing>> {
+    let work = move || {
+        let now = list::nanoseconds(SystemTime::now());
+        let unique = now as u64 ^ u64::from(std::process::id()) << 40;
+        let memory = Memory { path: PathBuf::from(cache), now, unique };
+        let files = found(&dirs, root.as_ref());
+        Ok(memory.summaries(files, Scope { dirs: &dirs, root: root.as_deref() }))
+    };
+    AsyncTask::new(Job::new("list", work, listing))
 }
 
 /// JSON: the sessions in these files.
@@ -83,7 +114,18 @@ pub fn list_sessions(dirs: Vec<String>, root: Option<String>) -> TextJob {
 pub fn summarize_sessions(paths: Vec<String>) -> TextJob {
     text_job("list", move || {
         let files: Vec<FoundFile> = paths.iter().filter_map(|path| list::file(Path::new(path))).collect();
-        Ok(summaries(&files))
+        let read = |file: &FoundFile| {
+            let (open, size) = open(&file.path)?;
+            let source = FileSource { file: &open, path: &file.path };
+            Ok(list::summarize(&source, size)?.map(|summary| (file.clone(), summary)))
+        };
+        let mut out = Vec::new();
+        for (file, summary) in list::each(&files, read) {
+            if let Some(header) = &summary.header {
+                row(&mut out, &file, header, Some(summary.message_count), summary.short_summary.as_deref());
+            }
+        }
+        Ok(finish(out))
     })
 }
 
@@ -97,7 +139,11 @@ pub fn list_headers(dirs: Vec<String>, root: Option<String>, prompts: bool, limi
         let mut left = limit.map_or(usize::MAX, |limit| limit as usize);
         while left > 0 && !files.is_empty() {
             let batch: Vec<FoundFile> = files.drain(..files.len().min(left.saturating_add(4))).collect();
-            let read = |file: &FoundFile| Ok(list::header_info(file, prompts)?.map(|header| (file.clone(), header)));
+            let read = |file: &FoundFile| {
+                let (open, size) = open(&file.path)?;
+                let source = FileSource { file: &open, path: &file.path };
+                Ok(list::header_info(&source, size, prompts)?.map(|header| (file.clone(), header)))
+            };
             for (file, header) in list::each(&batch, read).into_iter().take(left) {
                 row(&mut out, &file, &header, None, None);
                 left -= 1;
@@ -107,10 +153,41 @@ pub fn list_headers(dirs: Vec<String>, root: Option<String>, prompts: bool, limi
     })
 }
 
+fn open(path: &Path) -> Result<(File, u64)> {
+    let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
+    let size = crate::store::stat_open(&file, path)?.len();
+    Ok((file, size))
+}
+
+fn text_of(path: &Path, known: Option<&(Option<FileIdentity>, Texts)>) -> Result<Vec<u8>> {
+    let (file, size) = open(path)?;
+    let source = FileSource { file: &file, path };
+    if let Some((identity, texts)) = known
+        && *identity == Some(FileIdentity::of(&crate::store::stat_open(&file, path)?))
+        && let Some(text) = texts.read(&source)?
+    {
+        return Ok(text);
+    }
+    list::messages_text(&source, size)
+}
+
 /// Text of all user and assistant messages of a file.
 #[napi(catch_unwind)]
 pub fn messages_text<'a>(env: &'a Env, path: String) -> napi::Result<JsString<'a>> {
-    let text = list::messages_text(&PathBuf::from(path)).map_err(|error| to_js(env, &error))?;
+    let text = text_of(Path::new(&path), None).map_err(|error| to_js(env, &error))?;
+    super::text::js_string(env, &text)
+}
+
+/// The same for a row of a list: of a file that is still the one that was listed, only the messages
+/// are read.
+#[napi(catch_unwind)]
+pub fn listed_text<'a>(
+    env: &'a Env,
+    texts: &External<ListedTexts>,
+    row: u32,
+    path: String,
+) -> napi::Result<JsString<'a>> {
+    let text = text_of(Path::new(&path), texts.0.get(row as usize)).map_err(|error| to_js(env, &error))?;
     super::text::js_string(env, &text)
 }
 
@@ -123,11 +200,13 @@ pub fn summarize_text<'a>(
     modified: f64,
     size: f64,
 ) -> napi::Result<JsString<'a>> {
-    let summary = list::summarize_source(text.as_bytes(), text.len() as u64).map_err(|error| to_js(env, &error))?;
-    let file = FoundFile { path: PathBuf::from(path), modified_ms: modified, size: size as u64 };
+    let summary = list::summarize(text.as_bytes(), text.len() as u64).map_err(|error| to_js(env, &error))?;
+    let file = FoundFile { path: PathBuf::from(path), modified_ms: modified, identity: None, size: size as u64 };
     let mut out = Vec::new();
-    if let Some(summary) = summary {
-        row(&mut out, &file, &summary.header, Some(summary.message_count), summary.short_summary.as_deref());
+    if let Some(summary) = summary
+        && let Some(header) = &summary.header
+    {
+        row(&mut out, &file, header, Some(summary.message_count), summary.short_summary.as_deref());
     }
     js_string_of_file(env, &finish(out))
 }
@@ -135,6 +214,6 @@ pub fn summarize_text<'a>(
 /// The same as `messagesText` for a text.
 #[napi(catch_unwind)]
 pub fn messages_text_of<'a>(env: &'a Env, text: String) -> napi::Result<JsString<'a>> {
-    let text = list::messages_text_source(text.as_bytes(), text.len() as u64).map_err(|error| to_js(env, &error))?;
+    let text = list::messages_text(text.as_bytes(), text.len() as u64).map_err(|error| to_js(env, &error))?;
     super::text::js_string(env, &text)
 }

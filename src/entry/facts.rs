@@ -93,7 +93,7 @@ pub struct Facts {
 }
 
 /// A string to be compared with names of this format, which are ASCII: invalid UTF-8 may stay.
-pub(super) fn name(text: &[u8], key: Str) -> Cow<'_, [u8]> {
+pub fn name(text: &[u8], key: Str) -> Cow<'_, [u8]> {
     if key.is_escaped() { decode(text, key) } else { Cow::Borrowed(key.raw(text)) }
 }
 
@@ -124,9 +124,31 @@ pub(super) fn number(scanner: &mut Scanner<'_>) -> Scan<Option<f64>> {
     Ok(value.filter(|value| value.is_finite() && matches!(text[0], b'-' | b'0'..=b'9')))
 }
 
+/// Passes the value of `message.content`, and may take something from it.
+pub trait ContentReader {
+    /// The next byte of `scanner` is the first of the value. Called again if the key is repeated, or
+    /// if the object is read once more; the last time counts.
+    fn content(&mut self, scanner: &mut Scanner<'_>) -> Scan<()>;
+}
+
+/// Takes nothing.
+#[derive(Debug)]
+pub struct SkipContent;
+
+impl ContentReader for SkipContent {
+    fn content(&mut self, scanner: &mut Scanner<'_>) -> Scan<()> {
+        scanner.skip_value()
+    }
+}
+
 impl Facts {
     /// Scans the object at the scanner's position and leaves the position after it.
     pub fn scan(scanner: &mut Scanner<'_>) -> Scan<Facts> {
+        Facts::scan_with(scanner, &mut SkipContent)
+    }
+
+    /// The same, with a reader for the content of the message.
+    pub fn scan_with(scanner: &mut Scanner<'_>, content: &mut impl ContentReader) -> Scan<Facts> {
         let start = scanner.pos();
         if let Some(envelope) = Envelope::read(scanner.text(), start) {
             let mut facts = Facts {
@@ -140,7 +162,7 @@ impl Facts {
                 ..Facts::default()
             };
             scanner.reset(envelope.message);
-            facts.message(scanner)?;
+            facts.message(scanner, content)?;
             if scanner.peek() == Some(b'}') {
                 scanner.step();
                 facts.span = start..scanner.pos();
@@ -148,10 +170,10 @@ impl Facts {
             }
             scanner.reset(start);
         }
-        Facts::scan_members(scanner)
+        Facts::scan_members(scanner, content)
     }
 
-    fn scan_members(scanner: &mut Scanner<'_>) -> Scan<Facts> {
+    fn scan_members(scanner: &mut Scanner<'_>, content: &mut impl ContentReader) -> Scan<Facts> {
         let text = scanner.text();
         let mut facts = Facts { time: timestamp::NO_TIME, ..Facts::default() };
         let start = scanner.pos();
@@ -170,7 +192,7 @@ impl Facts {
             };
             regular &= !key.is_escaped() && expected == name.as_ref() && order < 5;
             order += 1;
-            facts.member(scanner, &name)
+            facts.member(scanner, &name, content)
         })?;
         facts.span = start..scanner.pos();
         if let Field::Text(time) = facts.timestamp {
@@ -199,7 +221,7 @@ impl Facts {
         Ok(facts)
     }
 
-    fn member(&mut self, scanner: &mut Scanner<'_>, key: &[u8]) -> Scan<()> {
+    fn member(&mut self, scanner: &mut Scanner<'_>, key: &[u8], content: &mut impl ContentReader) -> Scan<()> {
         match key {
             b"type" => {
                 let value = field(scanner)?;
@@ -216,7 +238,7 @@ impl Facts {
                     self.timestamp = field(scanner)?;
                 }
             }
-            b"message" => self.message(scanner)?,
+            b"message" => self.message(scanner, content)?,
             b"model" if self.kind != Kind::Message => self.model = field(scanner)?,
             b"role" => self.model_role = field(scanner)?,
             b"targetId" => self.target_id = field(scanner)?,
@@ -234,7 +256,7 @@ impl Facts {
         Ok(())
     }
 
-    fn message(&mut self, scanner: &mut Scanner<'_>) -> Scan<()> {
+    fn message(&mut self, scanner: &mut Scanner<'_>, content: &mut impl ContentReader) -> Scan<()> {
         let start = scanner.pos();
         self.role = Role::Other;
         self.provider = Field::Absent;
@@ -259,7 +281,7 @@ impl Facts {
                 b"model" => self.model = field(scanner)?,
                 b"content" => {
                     let start = scanner.pos();
-                    scanner.skip_value()?;
+                    content.content(scanner)?;
                     self.content = Some(start..scanner.pos());
                 }
                 b"usage" => own = Usage::read(scanner)?,
@@ -345,7 +367,7 @@ mod tests {
         }
         for line in lines {
             let quick = Facts::scan(&mut Scanner::new(line.as_bytes(), 0));
-            let general = Facts::scan_members(&mut Scanner::new(line.as_bytes(), 0));
+            let general = Facts::scan_members(&mut Scanner::new(line.as_bytes(), 0), &mut SkipContent);
             match (quick, general) {
                 (Err(_), Err(_)) => {}
                 (quick, general) => assert_eq!(format!("{quick:?}"), format!("{general:?}"), "{line}"),

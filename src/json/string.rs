@@ -23,17 +23,30 @@ pub fn decode<'a>(text: &'a [u8], string: Str) -> Cow<'a, [u8]> {
             Cow::Owned(replaced) => Cow::Owned(replaced.into_bytes()),
         };
     }
-    Cow::Owned(unescape(raw))
+    let mut out = Vec::with_capacity(raw.len());
+    unescape(&mut out, raw);
+    Cow::Owned(out)
+}
+
+/// Adds the value of a string to `out`.
+pub fn decode_onto(out: &mut Vec<u8>, text: &[u8], string: Str) {
+    let raw = string.raw(text);
+    if string.is_escaped() { unescape(out, raw) } else { push_lossy(out, raw) }
+}
+
+fn push_lossy(out: &mut Vec<u8>, bytes: &[u8]) {
+    out.extend_from_slice(lossy(bytes).as_bytes());
 }
 
 fn hex4(digits: &[u8]) -> u32 {
     digits.iter().fold(0, |value, digit| value << 4 | char::from(*digit).to_digit(16).unwrap_or_default())
 }
 
-fn push_unit(out: &mut Vec<u8>, unit: u32) {
+/// Adds a UTF-16 unit to a string that begins at byte `start` of `out`.
+fn push_unit(out: &mut Vec<u8>, start: usize, unit: u32) {
     // A low half that completes a high half just written makes one character of both.
     if (0xdc00..0xe000).contains(&unit)
-        && let [.., 0xed, second @ 0xa0..=0xaf, third] = out[..]
+        && let [.., 0xed, second @ 0xa0..=0xaf, third] = out[start..]
     {
         let high = 0xd000 | u32::from(second & 0x3f) << 6 | u32::from(third & 0x3f);
         let code = 0x10000 + ((high - 0xd800) << 10) + (unit - 0xdc00);
@@ -56,14 +69,15 @@ fn push_char(out: &mut Vec<u8>, code: u32) {
     }
 }
 
-fn unescape(raw: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(raw.len());
-    let mut rest = raw;
+fn unescape(out: &mut Vec<u8>, raw: &[u8]) {
+    // Looking at every stretch between two escapes once more would cost as much as copying it.
+    let push = if raw.is_ascii() { |out: &mut Vec<u8>, bytes: &[u8]| out.extend_from_slice(bytes) } else { push_lossy };
+    let (start, mut rest) = (out.len(), raw);
     while let Some(at) = memchr::memchr(b'\\', rest) {
-        out.extend_from_slice(lossy(&rest[..at]).as_bytes());
+        push(out, &rest[..at]);
         let used = match rest.get(at + 1) {
             Some(b'u') if rest.len() >= at + 6 => {
-                push_unit(&mut out, hex4(&rest[at + 2..at + 6]));
+                push_unit(out, start, hex4(&rest[at + 2..at + 6]));
                 6
             }
             Some(letter) => {
@@ -81,8 +95,7 @@ fn unescape(raw: &[u8]) -> Vec<u8> {
         };
         rest = &rest[(at + used).min(rest.len())..];
     }
-    out.extend_from_slice(lossy(rest).as_bytes());
-    out
+    push(out, rest);
 }
 
 /// Writes WTF-8 as a JSON string with its quotes, in the form `JSON.stringify` gives.
@@ -189,6 +202,17 @@ mod tests {
         assert_eq!(decoded(r#""\ud83e""#), [0xed, 0xa0, 0xbe]);
         assert_ne!(decoded(r#""\ud83e""#), decoded(r#""\ud83d""#));
         assert_eq!(to_utf16(&decoded(r#""a\udc00b""#)), [0x61, 0xdc00, 0x62]);
+    }
+
+    #[test]
+    fn halves_of_two_strings_do_not_join() {
+        let text = br#""\ud83e""\udeea""#;
+        let mut out = Vec::new();
+        for from in [0, 8] {
+            let string = super::super::scan::Scanner::new(text, from).string().expect("a string");
+            decode_onto(&mut out, text, string);
+        }
+        assert_eq!(out, [0xed, 0xa0, 0xbe, 0xed, 0xbb, 0xaa]);
     }
 
     #[test]

@@ -3,14 +3,20 @@
 //! Counts, titles and texts are those of the whole file. Files are read through one buffer each, by
 //! a few threads, so memory and open files stay bounded however many there are.
 
+mod cache;
+mod identity;
 mod summary;
+mod text;
+mod texts;
 
-pub use summary::{HeaderInfo, Summary, header_info, messages_text, messages_text_source, summarize, summarize_source};
+pub use cache::{Memory, Scope};
+pub use identity::{FileIdentity, nanoseconds};
+pub use summary::{HeaderInfo, Summary, header_info, messages_text, summarize};
+pub use texts::Texts;
 
 use crate::error::Result;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Most files read at the same time.
 const MAX_THREADS: usize = 4;
@@ -22,20 +28,10 @@ pub struct FoundFile {
     pub path: PathBuf,
     /// Modification time in milliseconds since 1970, with decimals.
     pub modified_ms: f64,
+    /// What it is told apart by; nothing for what is no file of the file system.
+    pub identity: Option<FileIdentity>,
     /// Size in bytes.
     pub size: u64,
-}
-
-/// Milliseconds since 1970 with decimals; before it negative. Seconds and their rest are added last:
-/// nanoseconds since 1970 in one number have more digits than an `f64` keeps, and a file of a whole
-/// millisecond would seem younger than it is.
-fn milliseconds(time: SystemTime) -> f64 {
-    let of = |length: Duration| length.as_secs() as f64 * 1e3 + f64::from(length.subsec_nanos()) / 1e6;
-    time.duration_since(UNIX_EPOCH).map_or_else(|before| -of(before.duration()), of)
-}
-
-fn modified_ms(metadata: &std::fs::Metadata) -> f64 {
-    metadata.modified().map_or(0.0, milliseconds)
 }
 
 /// The `*.jsonl` files directly in `dir`, the newest first. Hidden files are not sessions: temporary
@@ -57,7 +53,12 @@ pub fn files(dir: &Path) -> Vec<FoundFile> {
 /// The file at `path`, if it is one.
 pub fn file(path: &Path) -> Option<FoundFile> {
     let metadata = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
-    Some(FoundFile { modified_ms: modified_ms(&metadata), size: metadata.len(), path: path.to_path_buf() })
+    Some(FoundFile {
+        modified_ms: metadata.modified().map_or(0.0, identity::milliseconds),
+        identity: Some(FileIdentity::of(&metadata)),
+        size: metadata.len(),
+        path: path.to_path_buf(),
+    })
 }
 
 /// The session files of every project below `root`: one level down, through symbolic links too.
@@ -79,7 +80,10 @@ fn newest_first(found: &mut [FoundFile]) {
 /// Applies `read` to every file on a few threads and keeps the order. Files that fail or are no
 /// sessions give nothing.
 pub fn each<T: Send>(files: &[FoundFile], read: impl Fn(&FoundFile) -> Result<Option<T>> + Sync) -> Vec<T> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS).min(files.len());
+    // Two threads of one core share its caches and units: scanning on both takes the time of the
+    // caller's other work and gains little.
+    let cores = std::thread::available_parallelism().map_or(1, |threads| threads.get().div_ceil(2));
+    let threads = cores.min(MAX_THREADS).min(files.len());
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
@@ -101,21 +105,4 @@ pub fn each<T: Send>(files: &[FoundFile], read: impl Fn(&FoundFile) -> Result<Op
     });
     all.sort_by_key(|(at, _)| *at);
     all.into_iter().map(|(_, value)| value).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_whole_millisecond_stays_whole() {
-        for ms in [1_796_120_913_910, 1_796_120_914_286, 1_700_000_000_001, 1] {
-            assert_eq!(milliseconds(UNIX_EPOCH + Duration::from_millis(ms)), ms as f64);
-        }
-    }
-
-    #[test]
-    fn a_time_before_1970_is_negative() {
-        assert_eq!(milliseconds(UNIX_EPOCH - Duration::from_millis(1500)), -1500.0);
-    }
 }

@@ -1,17 +1,17 @@
 //! What a list shows of one file.
 
-use super::FoundFile;
-use crate::entry::facts::Facts;
+use super::text::{TextReader, content_text, join};
+use super::texts::Texts;
+use crate::entry::facts::{ContentReader, Facts, Field};
 use crate::entry::kind::{Kind, Role};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::json::scan::Scanner;
 use crate::json::string::decode;
-use crate::log::line::{Piece, pieces};
-use crate::log::read::{FileSource, Source, lines};
-use std::path::Path;
+use crate::log::line::{Piece, pieces, pieces_with};
+use crate::log::read::{Line, Source, lines};
 
 /// Header of a file, as far as lists need it. Strings are WTF-8.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HeaderInfo {
     /// Session id.
     pub id: Vec<u8>,
@@ -27,102 +27,88 @@ pub struct HeaderInfo {
     pub first_prompt: Option<Vec<u8>>,
 }
 
-/// A file in a list.
+/// A file in a list, as far as it has been read: more lines may be added to it.
 #[derive(Debug, Clone, Default)]
 pub struct Summary {
-    /// Its header.
-    pub header: HeaderInfo,
+    /// Its header; a file without one is no session.
+    pub header: Option<HeaderInfo>,
     /// `shortSummary` of the last compaction.
     pub short_summary: Option<Vec<u8>>,
     /// Number of messages of any role.
     pub message_count: u64,
+    /// Where the texts of its user and assistant messages are.
+    pub texts: Texts,
+    /// Offset and length of the content that the first prompt is the text of.
+    pub prompt_place: Option<(u64, u64)>,
+    /// Everything before this byte is in it.
+    pub read: u64,
+    /// The last line read has no LF yet: what follows may continue it.
+    pub open: bool,
+    pub(super) title_line: Option<Vec<u8>>,
 }
 
-/// Walks over the records of a file that come after its header.
-fn walk<S: Source + ?Sized>(
-    source: &S,
-    end: u64,
-    mut visit: impl FnMut(&[u8], &Facts) -> bool,
-) -> Result<Option<HeaderInfo>> {
-    let mut header: Option<HeaderInfo> = None;
-    let mut title_line = None;
-    lines(source, 0, end, |line| {
-        let mut go_on = true;
-        pieces(line.bytes, line.offset == 0, |piece| {
+/// Finds the header, and what stands in front of it.
+fn header_of(text: &[u8], facts: &Facts, title_line: &mut Option<Vec<u8>>) -> Option<HeaderInfo> {
+    let value = |field: Field| field.text().map(|at| decode(text, at).into_owned());
+    match (facts.kind, value(facts.id)) {
+        (Kind::Title, _) if title_line.is_none() => {
+            *title_line = value(facts.title);
+            None
+        }
+        (Kind::Session, Some(id)) => Some(HeaderInfo {
+            id,
+            cwd: value(facts.cwd),
+            title: title_line.take().or_else(|| value(facts.title)),
+            parent_session: value(facts.parent_session),
+            timestamp: value(facts.timestamp),
+            first_prompt: None,
+        }),
+        _ => None,
+    }
+}
+
+impl Summary {
+    /// Reads on from where it stands up to `end`.
+    pub fn read_on<S: Source + ?Sized>(&mut self, source: &S, end: u64) -> Result<()> {
+        let mut reader = TextReader::default();
+        lines(source, self.read, end, |line| {
+            self.line(&line, &mut reader);
+            Ok(true)
+        })
+    }
+
+    fn line(&mut self, line: &Line<'_>, reader: &mut TextReader) {
+        let text = line.bytes;
+        pieces_with(text, line.offset == 0, reader, |reader, piece| {
             let Piece::Record(facts) = piece else { return };
-            let text = line.bytes;
-            let value = |field: crate::entry::facts::Field| field.text().map(|at| decode(text, at).into_owned());
-            if header.is_some() {
-                go_on &= visit(text, &facts);
-            } else if facts.kind == Kind::Title && title_line.is_none() {
-                title_line = value(facts.title);
-            } else if let (Kind::Session, Some(id)) = (facts.kind, value(facts.id)) {
-                header = Some(HeaderInfo {
-                    id,
-                    cwd: value(facts.cwd),
-                    title: title_line.take().or_else(|| value(facts.title)),
-                    parent_session: value(facts.parent_session),
-                    timestamp: value(facts.timestamp),
-                    first_prompt: None,
-                });
-                go_on &= visit(b"", &Facts::default());
+            match &mut self.header {
+                Some(header) => match facts.kind {
+                    Kind::Message if facts.message.is_some() && !is_falsy(text, &facts) => {
+                        self.message_count += 1;
+                        if let Some(content) = facts.content.clone()
+                            && matches!(facts.role, Role::User | Role::Assistant)
+                        {
+                            let place = (line.offset + content.start as u64, content.len() as u64);
+                            self.texts.note(line.offset, &reader.strings);
+                            if header.first_prompt.is_none() && facts.role == Role::User {
+                                header.first_prompt = Some(content_text(text, content)).filter(|text| !text.is_empty());
+                                self.prompt_place = Some(place);
+                            }
+                        }
+                    }
+                    Kind::Compaction => {
+                        if let Some(short) = facts.short_summary.text() {
+                            self.short_summary = Some(decode(text, short).into_owned());
+                        }
+                    }
+                    _ => {}
+                },
+                None => self.header = header_of(text, &facts, &mut self.title_line),
             }
         });
-        Ok(go_on)
-    })?;
-    Ok(header)
-}
-
-fn open(path: &Path) -> Result<(std::fs::File, u64)> {
-    let file = std::fs::File::open(path).map_err(|error| Error::io("open", path, error))?;
-    let size = crate::store::stat_open(&file, path)?.len();
-    Ok((file, size))
-}
-
-/// Reads a file up to its header, or with `prompt` up to its first user message.
-pub fn header_info(found: &FoundFile, prompt: bool) -> Result<Option<HeaderInfo>> {
-    let (file, size) = open(&found.path)?;
-    let source = FileSource { file: &file, path: &found.path };
-    let mut first_prompt = None;
-    let header = walk(&source, size, |text, facts| {
-        if prompt && facts.role == Role::User {
-            let text = message_text(text, facts);
-            first_prompt = (!text.is_empty()).then_some(text);
-        }
-        prompt && first_prompt.is_none()
-    })?;
-    Ok(header.map(|header| HeaderInfo { first_prompt, ..header }))
-}
-
-/// Reads a whole file for a list.
-pub fn summarize(found: &FoundFile) -> Result<Option<Summary>> {
-    let (file, size) = open(&found.path)?;
-    summarize_source(&FileSource { file: &file, path: &found.path }, size)
-}
-
-/// Reads a whole text for a list.
-pub fn summarize_source<S: Source + ?Sized>(source: &S, end: u64) -> Result<Option<Summary>> {
-    let mut summary = Summary::default();
-    let mut first_prompt = None;
-    let header = walk(source, end, |text, facts| {
-        match facts.kind {
-            Kind::Message if facts.message.is_some() && !is_falsy(text, facts) => {
-                summary.message_count += 1;
-                if first_prompt.is_none() && facts.role == Role::User {
-                    let prompt = message_text(text, facts);
-                    first_prompt = (!prompt.is_empty()).then_some(prompt);
-                }
-            }
-            Kind::Compaction => {
-                if let Some(short) = facts.short_summary.text() {
-                    summary.short_summary = Some(decode(text, short).into_owned());
-                }
-            }
-            _ => {}
-        }
-        true
-    })?;
-    Ok(header.map(|header| Summary { header: HeaderInfo { first_prompt, ..header }, ..summary }))
+        self.read = line.offset + text.len() as u64 + u64::from(line.ended);
+        self.open = !line.ended;
+    }
 }
 
 /// A message of `null`, `false`, `0` or `""` is none.
@@ -131,63 +117,64 @@ fn is_falsy(text: &[u8], facts: &Facts) -> bool {
     matches!(message, b"null" | b"false" | b"0" | b"\"\"" | b"-0")
 }
 
-/// Text of all user and assistant messages, joined by spaces.
-pub fn messages_text(path: &Path) -> Result<Vec<u8>> {
-    let (file, size) = open(path)?;
-    messages_text_source(&FileSource { file: &file, path }, size)
+/// Walks over the records of a source that come after its header, until `visit` returns `false`.
+fn walk<S: Source + ?Sized>(
+    source: &S,
+    end: u64,
+    mut visit: impl FnMut(&[u8], &Facts) -> bool,
+) -> Result<Option<HeaderInfo>> {
+    let (mut header, mut title_line) = (None, None);
+    lines(source, 0, end, |line| {
+        let mut go_on = true;
+        pieces(line.bytes, line.offset == 0, |piece| {
+            let Piece::Record(facts) = piece else { return };
+            if header.is_some() {
+                go_on &= visit(line.bytes, &facts);
+            } else {
+                header = header_of(line.bytes, &facts, &mut title_line);
+                go_on &= header.is_none() || visit(b"", &Facts::default());
+            }
+        });
+        Ok(go_on)
+    })?;
+    Ok(header)
 }
 
-/// The same for a text.
-pub fn messages_text_source<S: Source + ?Sized>(source: &S, end: u64) -> Result<Vec<u8>> {
-    let mut all = Vec::new();
+/// Reads up to the header, or with `prompt` up to the first user message.
+pub fn header_info<S: Source + ?Sized>(source: &S, end: u64, prompt: bool) -> Result<Option<HeaderInfo>> {
+    let mut first_prompt = None;
+    let header = walk(source, end, |text, facts| {
+        if prompt
+            && facts.role == Role::User
+            && let Some(content) = facts.content.clone()
+        {
+            first_prompt = Some(content_text(text, content)).filter(|text| !text.is_empty());
+        }
+        prompt && first_prompt.is_none()
+    })?;
+    Ok(header.map(|header| HeaderInfo { first_prompt, ..header }))
+}
+
+/// Reads a whole session for a list; `None` if it is none.
+pub fn summarize<S: Source + ?Sized>(source: &S, end: u64) -> Result<Option<Summary>> {
+    let mut summary = Summary::default();
+    summary.read_on(source, end)?;
+    Ok(Some(summary).filter(|summary| summary.header.is_some()))
+}
+
+/// Text of all user and assistant messages, joined by spaces.
+pub fn messages_text<S: Source + ?Sized>(source: &S, end: u64) -> Result<Vec<u8>> {
+    let (mut all, mut reader) = (Vec::new(), TextReader::default());
     walk(source, end, |text, facts| {
-        if facts.kind == Kind::Message && matches!(facts.role, Role::User | Role::Assistant) {
-            let text = message_text(text, facts);
-            if !text.is_empty() {
-                if !all.is_empty() {
-                    all.push(b' ');
-                }
-                all.extend_from_slice(&text);
-            }
+        if let Some(content) = facts.content.clone()
+            && facts.kind == Kind::Message
+            && matches!(facts.role, Role::User | Role::Assistant)
+            // The content was validated with its line, so this cannot fail.
+            && reader.content(&mut Scanner::new(text, content.start)).is_ok()
+        {
+            join(&mut all, text, &reader.strings);
         }
         true
     })?;
     Ok(all)
-}
-
-/// The text of a message: its content if that is a string, else its text blocks joined by spaces.
-fn message_text(text: &[u8], facts: &Facts) -> Vec<u8> {
-    let Some(content) = facts.content.clone() else { return Vec::new() };
-    let mut scanner = Scanner::new(text, content.start);
-    match scanner.peek() {
-        Some(b'"') => scanner.string().map(|string| decode(text, string).into_owned()).unwrap_or_default(),
-        Some(b'[') => {
-            let mut blocks: Vec<Vec<u8>> = Vec::new();
-            // The content was validated with its line, so this cannot fail half way.
-            let _ = scanner.array(|scanner| {
-                if scanner.peek() != Some(b'{') {
-                    return scanner.skip_value();
-                }
-                let (mut is_text, mut value) = (false, None);
-                scanner.object(|scanner, key| {
-                    let key = decode(text, key);
-                    let string = if scanner.peek() == Some(b'"') { Some(scanner.string()?) } else { None };
-                    match (key.as_ref(), string) {
-                        (b"type", string) => {
-                            is_text = string.is_some_and(|kind| decode(text, kind).as_ref() == b"text")
-                        }
-                        (b"text", string) => value = string,
-                        _ => {}
-                    }
-                    if string.is_none() { scanner.skip_value() } else { Ok(()) }
-                })?;
-                if let Some(value) = value.filter(|_| is_text) {
-                    blocks.push(decode(text, value).into_owned());
-                }
-                Ok(())
-            });
-            blocks.join(&b' ')
-        }
-        _ => Vec::new(),
-    }
 }

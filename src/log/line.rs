@@ -1,6 +1,6 @@
 //! One physical line and the records on it.
 
-use crate::entry::facts::{Facts, Field};
+use crate::entry::facts::{ContentReader, Facts, Field, SkipContent};
 use crate::entry::kind::Kind;
 use crate::json::scan::Scanner;
 use memchr::memmem;
@@ -58,6 +58,17 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 /// Hands out the pieces of `line` (without its LF). `at_start` says that it is the first of the
 /// file, where a byte order mark is allowed.
 pub fn pieces(line: &[u8], at_start: bool, mut visit: impl FnMut(Piece)) {
+    pieces_with(line, at_start, &mut SkipContent, |_, piece| visit(piece));
+}
+
+/// The same, with a reader for the contents of messages: when a record is handed out, the reader has
+/// last seen the content of its message, if there is one.
+pub fn pieces_with<C: ContentReader>(
+    line: &[u8],
+    at_start: bool,
+    content: &mut C,
+    mut visit: impl FnMut(&mut C, Piece),
+) {
     let mut pos = if at_start && line.starts_with(BOM) { BOM.len() } else { 0 };
     let mut scanner = Scanner::new(line, pos);
     loop {
@@ -67,22 +78,22 @@ pub fn pieces(line: &[u8], at_start: bool, mut visit: impl FnMut(Piece)) {
         }
         scanner.reset(pos);
         if line[pos] == b'{'
-            && let Ok(facts) = Facts::scan(&mut scanner)
+            && let Ok(facts) = Facts::scan_with(&mut scanner, content)
         {
             pos = facts.span.end;
-            visit(Piece::Record(facts));
+            visit(content, Piece::Record(facts));
             continue;
         }
         match salvage(line, pos) {
             Some(at) => {
-                visit(Piece::Bad { start: pos, end: at, reason: Reason::Cut });
+                visit(content, Piece::Bad { start: pos, end: at, reason: Reason::Cut });
                 pos = at;
             }
             None => {
                 scanner.reset(pos);
                 let whole = scanner.skip_value().is_ok() && skip_filler(line, scanner.pos()) == line.len();
                 let reason = if whole { Reason::NotObject } else { Reason::NotJson };
-                visit(Piece::Bad { start: pos, end: line.len(), reason });
+                visit(content, Piece::Bad { start: pos, end: line.len(), reason });
                 return;
             }
         }
