@@ -33,9 +33,12 @@ class EntryCache {
 	#madeUpTo = 0;
 	#byId = new Map();
 	#accessor = messageAccessor(this);
-	#own = new Set();
+	/** 1 for each entry that this process appended, by number; may be shorter than the entries. */
+	#own = new Uint8Array(64);
 	#branch;
 	#children;
+	/** Children by id of the parent, of those that were asked for. */
+	#families = new Map();
 	#labels;
 	#plan;
 
@@ -62,6 +65,7 @@ class EntryCache {
 	#forget() {
 		this.#branch = undefined;
 		this.#children = undefined;
+		this.#families.clear();
 		this.#labels = undefined;
 		this.#plan = undefined;
 	}
@@ -70,8 +74,7 @@ class EntryCache {
 	add(index, entry) {
 		this.#objects[index] = entry;
 		if (this.#madeUpTo === index) this.#madeUpTo = index + 1;
-		this.#own.add(index);
-		this.#byId.set(entry.id, entry);
+		this.#markOwn(index);
 		const branch = this.#branch;
 		const grows = branch !== undefined && branch.leaf === index - 1 && entry.parentId === branch.path.at(-1)?.id;
 		if (grows) {
@@ -80,8 +83,18 @@ class EntryCache {
 		}
 		this.#branch = grows ? branch : undefined;
 		this.#children = undefined;
+		this.#families.clear();
 		this.#plan = undefined;
 		if (entry.type === "label") this.#labels = undefined;
+	}
+
+	#markOwn(index) {
+		if (index >= this.#own.length) {
+			const own = new Uint8Array(2 * (index + 1));
+			own.set(this.#own);
+			this.#own = own;
+		}
+		this.#own[index] = 1;
 	}
 
 	/** Follows the session after an operation that may have taken in entries of others. */
@@ -99,20 +112,21 @@ class EntryCache {
 	#renumber(remap) {
 		const old = this.#objects;
 		const objects = new Array(this.#native.count());
-		const own = new Set();
+		const own = [];
 		for (let at = 0; at < remap.length; at++) {
 			const entry = old[at];
 			if (entry === undefined || remap[at] === GONE) continue;
 			const index = (remap[at] & ~CHANGED) >>> 0;
 			// An entry that somebody else rewrote is read anew, unless it is ours or still unread.
-			const stale = (remap[at] & CHANGED) !== 0 && !this.#own.has(at) && !isUnread(entry);
+			const stale = (remap[at] & CHANGED) !== 0 && !this.isOwn(at) && !isUnread(entry);
 			if (stale) continue;
 			objects[index] = entry;
 			moveEntry(entry, this, index);
-			if (this.#own.has(at)) own.add(index);
+			if (this.isOwn(at)) own.push(index);
 		}
 		this.#objects = objects;
-		this.#own = own;
+		this.#own.fill(0);
+		for (const index of own) this.#markOwn(index);
 		this.#madeUpTo = 0;
 	}
 
@@ -120,7 +134,7 @@ class EntryCache {
 	truncate(count) {
 		this.#objects.length = count;
 		this.#madeUpTo = Math.min(this.#madeUpTo, count);
-		for (const index of this.#own) if (index >= count) this.#own.delete(index);
+		this.#own.fill(0, count);
 		this.#byId.clear();
 		this.#forget();
 	}
@@ -214,6 +228,20 @@ class EntryCache {
 		return family === undefined ? [] : this.#objectsOf(family);
 	}
 
+	/** The children of the entry with this id if they were asked for before, in a fresh array. */
+	knownChildren(id) {
+		return this.#families.get(id)?.slice();
+	}
+
+	/** Children of the entry with this id, in a fresh array. */
+	childrenOf(id) {
+		const index = this.indexOf(id);
+		if (index === undefined) return [];
+		const family = this.children(index);
+		this.#families.set(id, family);
+		return family.slice();
+	}
+
 	/** Numbers of the children by number of the parent. */
 	#familiesOf(parents) {
 		const families = new Map();
@@ -243,14 +271,19 @@ class EntryCache {
 		const unlabelled = labels.size === 0;
 		for (let at = 0; at < count; at++) {
 			const entry = entries[at];
-			nodes[at] = { entry, children: [], label: unlabelled ? undefined : labels.get(entry.id) };
+			nodes[at] = { entry, children: undefined, label: unlabelled ? undefined : labels.get(entry.id) };
 		}
 		const roots = [];
 		for (let at = 0; at < count; at++) {
 			const index = layout[at];
 			const parent = layout[count + index];
-			(parent === GONE ? roots : nodes[parent].children).push(nodes[index]);
+			const family = parent === GONE ? roots : nodes[parent].children;
+			// Most entries have one child. An array that begins with it is small; the first push to an
+			// empty one makes room for many.
+			if (family === undefined) nodes[parent].children = [nodes[index]];
+			else family.push(nodes[index]);
 		}
+		for (let at = 0; at < count; at++) nodes[at].children ??= [];
 		return roots;
 	}
 
@@ -299,7 +332,7 @@ class EntryCache {
 
 	/** Whether this process appended the entry. */
 	isOwn(index) {
-		return this.#own.has(index);
+		return this.#own[index] === 1;
 	}
 
 	/** The entry as it would be read now, or for an unread one its envelope. */

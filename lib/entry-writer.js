@@ -65,7 +65,12 @@ class EntryWriter {
 		const now = Date.now();
 		const storedBytes = state.storageLog ? state.native.textLength() : 0;
 		const { id, index, starts, failure } = this.#write(type, text, now);
-		const entry = { type, id, parentId: state.leafId, timestamp: new Date(now).toISOString(), ...fields };
+		const timestamp = new Date(now).toISOString();
+		// The common kind is spelt out: copying members costs more than all else here.
+		const entry =
+			type === "message"
+				? { type, id, parentId: state.leafId, timestamp, message: payload }
+				: { type, id, parentId: state.leafId, timestamp, ...fields };
 		if (index !== state.cache.count) state.sync();
 		state.cache.add(index, entry);
 		state.leafId = id;
@@ -83,6 +88,8 @@ class EntryWriter {
 		try {
 			const answer = state.native.append(type, text, now, state.cache.count);
 			if (answer.length === 8) return { id: answer, index: state.cache.count, starts: false };
+			// Every reply of a session in memory would start its file.
+			if (answer.length === 9) return { id: answer.slice(0, 8), index: state.cache.count, starts: true };
 			const [, id, starts, index] = /^([^!@]+)(!?)(?:@(\d+))?$/.exec(answer);
 			return { id, index: index === undefined ? state.cache.count : Number(index), starts: starts !== "" };
 		} catch (error) {

@@ -272,11 +272,8 @@ class SessionManager {
 
 	getChildren(parentId) {
 		if (parentId === null || parentId === undefined) return this.#reading((cache) => cache.children(undefined));
-		args.requireString("getChildren", "parentId", parentId);
-		return this.#reading((cache) => {
-			const index = cache.indexOf(parentId);
-			return index === undefined ? [] : cache.children(index);
-		});
+		if (typeof parentId !== "string") args.requireString("getChildren", "parentId", parentId);
+		return this.#on.state.cache.knownChildren(parentId) ?? this.#reading((cache) => cache.childrenOf(parentId));
 	}
 
 	getLabel(id) {
