@@ -6,13 +6,7 @@
  * is stamped on it as a private field, which neither keys, spread nor comparison see.
  */
 
-class Given {
-	constructor(object) {
-		// A constructor that returns an object lets a subclass put private fields on it.
-		// biome-ignore lint/correctness/noConstructorReturn: this is what the class is for
-		return object;
-	}
-}
+const { Given } = require("./given.js");
 
 class Stamp extends Given {
 	#cache;

@@ -5,6 +5,7 @@ const path = require("node:path");
 const native = require("./binding.js");
 const args = require("./arguments.js");
 const { sessionError } = require("./error.js");
+const { sessionInfo } = require("./session-info.js");
 const places = require("./places.js");
 const { customStorage } = require("./storage/custom-storage.js");
 
@@ -15,50 +16,8 @@ function oneLine(text) {
 	return line.replace(/[\u0000-\u001f\u007f]/g, "").trim() || undefined;
 }
 
-/** Reads the text of all messages when it is asked for. */
-function lazyText(info, read) {
-	Object.defineProperty(info, "allMessagesText", {
-		enumerable: true,
-		configurable: true,
-		get() {
-			let text = "";
-			try {
-				text = read();
-			} catch {
-				// The file went away since it was listed: there is no text any more.
-			}
-			Object.defineProperty(info, "allMessagesText", {
-				value: text,
-				writable: true,
-				enumerable: true,
-				configurable: true,
-			});
-			return text;
-		},
-		set(value) {
-			Object.defineProperty(info, "allMessagesText", { value, writable: true, enumerable: true, configurable: true });
-		},
-	});
-	return info;
-}
-
-function infoOf(row, readText) {
-	const info = {
-		path: row.path,
-		id: row.id,
-		cwd: row.cwd ?? "",
-		title: row.title ?? row.shortSummary,
-		parentSessionPath: row.parentSession,
-		created: new Date(row.timestamp ?? Number.NaN),
-		modified: new Date(Math.round(row.modified)),
-		messageCount: row.messageCount,
-		firstMessage: row.firstPrompt ?? "(no messages)",
-	};
-	return lazyText(info, readText ?? (() => native.messagesText(row.path)));
-}
-
-function infosOf({ rows, texts }) {
-	return JSON.parse(rows).map((row, at) => infoOf(row, () => native.listedText(texts, at, row.path)));
+function infosOf(listing) {
+	return JSON.parse(listing.rows()).map((row, at) => sessionInfo(row, listing, at));
 }
 
 /** What earlier lists saw; named by the layout of what is in it. */
@@ -73,7 +32,7 @@ async function listStored(storage, dirs) {
 			const text = await storage.readText(file);
 			const { mtimeMs, size } = storage.statSync(file);
 			const [row] = JSON.parse(native.summarizeText(text, file, mtimeMs, size));
-			if (row) infos.push(infoOf(row, () => native.messagesTextOf(text)));
+			if (row) infos.push(sessionInfo(row, { text: () => native.messagesTextOf(text) }, 0));
 		} catch {
 			// A file that cannot be read does not hide the others.
 		}
@@ -211,7 +170,7 @@ function pick(rows, wanted, argument) {
 async function infoAt(row, storage) {
 	if (storage) return (await listStored(storage, [path.dirname(row.path)])).find((info) => info.path === row.path);
 	const [summary] = JSON.parse(await native.summarizeSessions([row.path]));
-	return summary && infoOf(summary);
+	return summary && sessionInfo(summary, { text: (_row, file) => native.messagesText(file) }, 0);
 }
 
 async function resolveResumableSession(sessionArg, cwd, sessionDir, storage) {

@@ -81,7 +81,7 @@ fn rows(found: Vec<(FoundFile, Summary)>) -> Vec<Row> {
         let source = omp_session::log::read::FileSource { file: &open, path: &file.path };
         let header = summary.header.expect("only sessions are listed");
         Row {
-            texts: summary.texts.read(&source).expect("read"),
+            texts: summary.texts.read(&source, file.size).expect("read"),
             path: file.path,
             id: header.id,
             cwd: header.cwd,

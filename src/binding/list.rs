@@ -2,14 +2,16 @@
 
 use super::error::to_js;
 use super::task::Job;
-use super::text::js_string_of_file;
+use super::text::{js_string, js_string_of_file};
+use crate::entry::timestamp;
 use crate::error::{Error, Result};
 use crate::json::string;
 use crate::list::{self, FileIdentity, FoundFile, HeaderInfo, Memory, Scope, Summary, Texts};
 use crate::log::read::FileSource;
-use napi::bindgen_prelude::{AsyncTask, External};
+use napi::bindgen_prelude::AsyncTask;
 use napi::{Env, JsString};
 use napi_derive::napi;
+use parking_lot::Mutex;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -45,7 +47,10 @@ fn row(out: &mut Vec<u8>, file: &FoundFile, header: &HeaderInfo, counts: Option<
     member(out, "cwd", header.cwd.as_deref());
     member(out, "title", header.title.as_deref());
     member(out, "parentSession", header.parent_session.as_deref());
-    member(out, "timestamp", header.timestamp.as_deref());
+    match header.timestamp.as_deref().map(|text| (text, timestamp::parse_canonical(text))) {
+        Some((_, Some(ms))) => out.extend_from_slice(format!(",\"created\":{ms}").as_bytes()),
+        other => member(out, "created", other.map(|(text, _)| text)),
+    }
     member(out, "firstPrompt", header.first_prompt.as_deref());
     member(out, "shortSummary", short);
     out.push(b'}');
@@ -66,19 +71,16 @@ fn text_job(name: &'static str, work: impl FnOnce() -> Result<Vec<u8>> + Send + 
     AsyncTask::new(Job::new(name, work, |_, text| Ok(String::from_utf8_lossy(&text).into_owned())))
 }
 
-/// Where the texts of listed sessions are, by row.
-pub struct ListedTexts(Vec<(Option<FileIdentity>, Texts)>);
-
-/// A list: its rows as JSON, and what [`listed_text`] needs.
-#[napi(object, object_from_js = false)]
-pub struct NativeListing {
-    /// JSON array, the newest first.
-    pub rows: String,
-    /// For [`listed_text`].
-    pub texts: External<ListedTexts>,
+/// A list, the newest session first.
+#[napi]
+pub struct Listing {
+    /// JSON array of the rows, until it is taken.
+    rows: Mutex<Vec<u8>>,
+    /// Where the texts of each row are.
+    texts: Vec<(Option<FileIdentity>, Texts)>,
 }
 
-fn listing(_: &Env, found: Vec<(FoundFile, Summary)>) -> napi::Result<NativeListing> {
+fn listing(found: Vec<(FoundFile, Summary)>) -> Listing {
     let (mut out, mut texts) = (Vec::new(), Vec::with_capacity(found.len()));
     for (file, summary) in found {
         if let Some(header) = &summary.header {
@@ -86,27 +88,37 @@ fn listing(_: &Env, found: Vec<(FoundFile, Summary)>) -> napi::Result<NativeList
             texts.push((file.identity, summary.texts));
         }
     }
-    // Half surrogates are written as escapes, so the text is valid UTF-8.
-    let rows = String::from_utf8_lossy(&finish(out)).into_owned();
-    Ok(NativeListing { rows, texts: External::new(ListedTexts(texts)) })
+    Listing { rows: Mutex::new(finish(out)), texts }
 }
 
-/// Every session below `dirs` and `root`, read whole, or known from the file `cache`; the newest
-/// first.
+/// Every session below `dirs` and `root`, read whole, or known from the file `cache`.
 #[napi(catch_unwind)]
-pub fn list_sessions(
-    dirs: Vec<String>,
-    root: Option<String>,
-    cache: String,
-) -> AsyncTask<Job<Vec<(FoundFile, Summary)>, NativeListing>> {
+pub fn list_sessions(dirs: Vec<String>, root: Option<String>, cache: String) -> AsyncTask<Job<Listing, Listing>> {
     let work = move || {
         let now = list::nanoseconds(SystemTime::now());
         let unique = now as u64 ^ u64::from(std::process::id()) << 40;
         let memory = Memory { path: PathBuf::from(cache), now, unique };
         let files = found(&dirs, root.as_ref());
-        Ok(memory.summaries(files, Scope { dirs: &dirs, root: root.as_deref() }))
+        Ok(listing(memory.summaries(files, Scope { dirs: &dirs, root: root.as_deref() })))
     };
-    AsyncTask::new(Job::new("list", work, listing))
+    AsyncTask::new(Job::new("list", work, |_, listing| Ok(listing)))
+}
+
+#[napi]
+impl Listing {
+    /// JSON array of the rows. They are handed out once.
+    #[napi(catch_unwind)]
+    pub fn rows<'a>(&self, env: &'a Env) -> napi::Result<JsString<'a>> {
+        js_string(env, &std::mem::take(&mut *self.rows.lock()))
+    }
+
+    /// Text of all user and assistant messages of a row. Of a file that is still the one that was
+    /// listed, only the texts are read.
+    #[napi(catch_unwind)]
+    pub fn text<'a>(&self, env: &'a Env, row: u32, path: String) -> napi::Result<JsString<'a>> {
+        let text = text_of(Path::new(&path), self.texts.get(row as usize)).map_err(|error| to_js(env, &error))?;
+        js_string(env, &text)
+    }
 }
 
 /// JSON: the sessions in these files.
@@ -164,7 +176,7 @@ fn text_of(path: &Path, known: Option<&(Option<FileIdentity>, Texts)>) -> Result
     let source = FileSource { file: &file, path };
     if let Some((identity, texts)) = known
         && *identity == Some(FileIdentity::of(&crate::store::stat_open(&file, path)?))
-        && let Some(text) = texts.read(&source)?
+        && let Some(text) = texts.read(&source, size)?
     {
         return Ok(text);
     }
@@ -175,20 +187,7 @@ fn text_of(path: &Path, known: Option<&(Option<FileIdentity>, Texts)>) -> Result
 #[napi(catch_unwind)]
 pub fn messages_text<'a>(env: &'a Env, path: String) -> napi::Result<JsString<'a>> {
     let text = text_of(Path::new(&path), None).map_err(|error| to_js(env, &error))?;
-    super::text::js_string(env, &text)
-}
-
-/// The same for a row of a list: of a file that is still the one that was listed, only the messages
-/// are read.
-#[napi(catch_unwind)]
-pub fn listed_text<'a>(
-    env: &'a Env,
-    texts: &External<ListedTexts>,
-    row: u32,
-    path: String,
-) -> napi::Result<JsString<'a>> {
-    let text = text_of(Path::new(&path), texts.0.get(row as usize)).map_err(|error| to_js(env, &error))?;
-    super::text::js_string(env, &text)
+    js_string(env, &text)
 }
 
 /// JSON: the summary of a session in the text of a storage, as an array of at most one.
@@ -215,5 +214,5 @@ pub fn summarize_text<'a>(
 #[napi(catch_unwind)]
 pub fn messages_text_of<'a>(env: &'a Env, text: String) -> napi::Result<JsString<'a>> {
     let text = list::messages_text(text.as_bytes(), text.len() as u64).map_err(|error| to_js(env, &error))?;
-    super::text::js_string(env, &text)
+    js_string(env, &text)
 }

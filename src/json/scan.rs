@@ -63,6 +63,19 @@ fn special_bytes(block: &[u8; BLOCK]) -> u32 {
     (quote | slash | control).to_bitmask()
 }
 
+/// Bytes at the beginning of `text` that stand for themselves in a JSON string.
+pub(super) fn plain_length(text: &[u8]) -> usize {
+    let mut length = 0;
+    while let Some(block) = text.get(length..).and_then(|rest| rest.first_chunk::<BLOCK>()) {
+        match special_bytes(block) {
+            0 => length += BLOCK,
+            hits => return length + hits.trailing_zeros() as usize,
+        }
+    }
+    let rest = &text[length..];
+    length + rest.iter().position(|byte| matches!(byte, 0..0x20 | b'"' | b'\\')).unwrap_or(rest.len())
+}
+
 /// Nesting of the value being skipped: one bit a level, set for objects.
 #[derive(Debug, Default)]
 struct Nesting {

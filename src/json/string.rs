@@ -4,7 +4,7 @@
 //! escape can bring) in their three-byte form, so that different ids stay different. Invalid UTF-8
 //! in the text becomes U+FFFD, as it does when JavaScript decodes the file.
 
-use super::scan::Str;
+use super::scan::{Str, plain_length};
 use std::borrow::Cow;
 
 const REPLACEMENT: &str = "\u{fffd}";
@@ -128,29 +128,27 @@ pub fn write(out: &mut Vec<u8>, wtf8: &[u8]) {
 }
 
 fn write_valid(out: &mut Vec<u8>, text: &str) {
-    let bytes = text.as_bytes();
-    let mut copied = 0;
-    for (at, byte) in bytes.iter().enumerate() {
+    let mut rest = text.as_bytes();
+    loop {
+        let plain = plain_length(rest);
+        out.extend_from_slice(&rest[..plain]);
+        let Some((byte, after)) = rest[plain..].split_first() else { return };
         let short = match byte {
-            b'"' => b'"',
-            b'\\' => b'\\',
             8 => b'b',
             12 => b'f',
             b'\n' => b'n',
             b'\r' => b'r',
             b'\t' => b't',
             0..0x20 => 0,
-            _ => continue,
+            other => *other,
         };
-        out.extend_from_slice(&bytes[copied..at]);
-        copied = at + 1;
         if short == 0 {
             out.extend_from_slice(format!("\\u{byte:04x}").as_bytes());
         } else {
             out.extend_from_slice(&[b'\\', short]);
         }
+        rest = after;
     }
-    out.extend_from_slice(&bytes[copied..]);
 }
 
 /// Reads WTF-8 from a JSON string literal with quotes. `None` if it is not one.

@@ -56,7 +56,8 @@ struct NotedSession<'a> {
     short_summary: Option<&'a [u8]>,
     message_count: u64,
     /// See [`Texts::stored`].
-    texts: Option<&'a [u8]>,
+    #[serde(borrow)]
+    texts: Option<(&'a [u8], u64)>,
     /// Checksum of both ends of the file, if lines that are appended can be read on their own.
     ends: Option<u32>,
 }
@@ -100,8 +101,9 @@ struct Seen {
 impl Memory {
     /// The summaries of `files` that are sessions, in their order.
     pub fn summaries(&self, files: Vec<FoundFile>, scope: Scope<'_>) -> Vec<(FoundFile, Summary)> {
-        let payload = self.load().unwrap_or_default();
-        let noted: Vec<Noted<'_>> = postcard::from_bytes(&payload).unwrap_or_default();
+        let cache = std::fs::read(&self.path).unwrap_or_default();
+        let noted: Vec<Noted<'_>> =
+            payload(&cache).and_then(|notes| postcard::from_bytes(notes).ok()).unwrap_or_default();
         let by_path: HashMap<&[u8], &Noted<'_>> = noted.iter().map(|noted| (noted.path, noted)).collect();
         let known = |file: &FoundFile| by_path.get(file.path.as_os_str().as_encoded_bytes()).copied();
         let (mut kept, mut open) = (Vec::new(), Vec::new());
@@ -126,17 +128,6 @@ impl Memory {
         all.sort_by_key(|(at, _)| *at);
         let mut files: Vec<Option<FoundFile>> = files.into_iter().map(Some).collect();
         all.into_iter().filter_map(|(at, summary)| Some((files[at].take()?, summary))).collect()
-    }
-
-    fn load(&self) -> Option<Vec<u8>> {
-        let mut bytes = std::fs::read(&self.path).ok()?;
-        let (magic, rest) = bytes.split_first_chunk::<8>()?;
-        let (sum, payload) = rest.split_first_chunk::<4>()?;
-        if magic != MAGIC || crc32fast::hash(payload) != u32::from_le_bytes(*sum) {
-            return None;
-        }
-        bytes.drain(..12);
-        Some(bytes)
     }
 
     fn note(
@@ -179,6 +170,13 @@ impl Memory {
         temp.write(&payload)?;
         temp.replace(&self.path).map(|_| ())
     }
+}
+
+/// What stands behind the head of a cache file that is whole.
+fn payload(cache: &[u8]) -> Option<&[u8]> {
+    let (magic, rest) = cache.split_first_chunk::<8>()?;
+    let (sum, payload) = rest.split_first_chunk::<4>()?;
+    (magic == MAGIC && crc32fast::hash(payload) == u32::from_le_bytes(*sum)).then_some(payload)
 }
 
 impl<'a> Noted<'a> {
@@ -230,9 +228,7 @@ impl<'a> Noted<'a> {
             }),
             short_summary: owned(session.short_summary),
             message_count: session.message_count,
-            texts: (session.texts)
-                .and_then(|stored| Texts::from_stored(stored, self.identity.size()))
-                .unwrap_or_else(Texts::unknown),
+            texts: session.texts.map_or_else(Texts::unknown, Texts::from_stored),
             prompt_place: session.prompt_place,
             read: self.identity.size(),
             ..Summary::default()

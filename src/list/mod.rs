@@ -15,6 +15,7 @@ pub use summary::{HeaderInfo, Summary, header_info, messages_text, summarize};
 pub use texts::Texts;
 
 use crate::error::Result;
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -44,21 +45,32 @@ pub fn files(dir: &Path) -> Vec<FoundFile> {
         if name.first() == Some(&b'.') || !name.ends_with(b".jsonl") {
             continue;
         }
-        found.extend(file(&entry.path()));
+        // Asked through the directory, which spares a walk along the path for each file.
+        match entry.metadata() {
+            Ok(metadata) if metadata.is_file() => found.push(FoundFile::of(entry.path(), &metadata)),
+            Ok(metadata) if metadata.is_symlink() => found.extend(file(&entry.path())),
+            _ => {}
+        }
     }
     newest_first(&mut found);
     found
 }
 
+impl FoundFile {
+    fn of(path: PathBuf, metadata: &Metadata) -> FoundFile {
+        FoundFile {
+            modified_ms: metadata.modified().map_or(0.0, identity::milliseconds),
+            identity: Some(FileIdentity::of(metadata)),
+            size: metadata.len(),
+            path,
+        }
+    }
+}
+
 /// The file at `path`, if it is one.
 pub fn file(path: &Path) -> Option<FoundFile> {
-    let metadata = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
-    Some(FoundFile {
-        modified_ms: metadata.modified().map_or(0.0, identity::milliseconds),
-        identity: Some(FileIdentity::of(&metadata)),
-        size: metadata.len(),
-        path: path.to_path_buf(),
-    })
+    let metadata = std::fs::metadata(path).ok().filter(Metadata::is_file)?;
+    Some(FoundFile::of(path.to_path_buf(), &metadata))
 }
 
 /// The session files of every project below `root`: one level down, through symbolic links too.

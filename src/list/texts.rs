@@ -61,18 +61,14 @@ impl Texts {
         Texts { incomplete: true, ..Texts::default() }
     }
 
-    /// From what [`Texts::stored`] gave; `None` if the last one ends behind `size`.
-    pub fn from_stored(places: &[u8], size: u64) -> Option<Texts> {
-        let (mut rest, mut end) = (places, 0u64);
-        while let Some(distance) = take_number(&mut rest) {
-            end = end.checked_add(distance)?.checked_add(take_number(&mut rest)? >> 2)?;
-        }
-        (end <= size).then(|| Texts { places: places.to_vec(), end, incomplete: false })
+    /// From what [`Texts::stored`] gave.
+    pub fn from_stored((places, end): (&[u8], u64)) -> Texts {
+        Texts { places: places.to_vec(), end, incomplete: false }
     }
 
-    /// The places as bytes; `None` if not all are known.
-    pub fn stored(&self) -> Option<&[u8]> {
-        (!self.incomplete).then_some(&self.places)
+    /// The places as bytes, and where the last one ends; `None` if not all are known.
+    pub fn stored(&self) -> Option<(&[u8], u64)> {
+        (!self.incomplete).then_some((&self.places, self.end))
     }
 
     /// Notes the strings of a message on a line at `offset`, behind those noted before.
@@ -92,16 +88,17 @@ impl Texts {
     fn places(&self) -> impl Iterator<Item = Place> {
         let (mut rest, mut end) = (&self.places[..], 0);
         std::iter::from_fn(move || {
-            let start = end + take_number(&mut rest)?;
+            let start = take_number(&mut rest)?.checked_add(end)?;
             let length = take_number(&mut rest)?;
-            end = start + (length >> 2);
+            end = start.checked_add(length >> 2)?;
             Some(Place { start, end, begins_message: length & 2 != 0, escaped: length & 1 != 0 })
         })
     }
 
-    /// The texts of all messages, joined by spaces, in WTF-8; `None` if not all places are known.
-    pub fn read<S: Source + ?Sized>(&self, source: &S) -> Result<Option<Vec<u8>>> {
-        if self.incomplete {
+    /// The texts of all messages of a source of `size` bytes, joined by spaces, in WTF-8; `None` if not
+    /// all places are known.
+    pub fn read<S: Source + ?Sized>(&self, source: &S, size: u64) -> Result<Option<Vec<u8>>> {
+        if self.incomplete || self.places().last().is_some_and(|last| last.end > size) {
             return Ok(None);
         }
         let (mut all, mut buffer, mut span) = (Vec::new(), Vec::new(), Vec::new());
@@ -155,24 +152,29 @@ mod tests {
             file = format!("{file}{content}{far}");
         }
         assert_eq!(joined, b"a b\n   \xed\xa0\xbe");
-        assert_eq!(texts.read(file.as_bytes()).expect("read").expect("known"), joined);
-        let again = Texts::from_stored(texts.stored().expect("known"), file.len() as u64).expect("inside the file");
+        assert_eq!(texts.read(file.as_bytes(), file.len() as u64).expect("read").expect("known"), joined);
+        let again = Texts::from_stored(texts.stored().expect("known"));
         assert_eq!(again, texts);
     }
 
     #[test]
-    fn stored_places_outside_the_file_or_cut_off_are_refused() {
+    fn stored_places_outside_the_file_or_cut_off_are_not_read() {
+        let file = vec![b'x'; 1300];
         let mut texts = Texts::default();
         texts.note(1000, &[Str::new(0, 300, false)]);
-        let stored = texts.stored().expect("known").to_vec();
-        assert!(Texts::from_stored(&stored, 1300).is_some());
-        assert!(Texts::from_stored(&stored, 1299).is_none());
-        assert!(Texts::from_stored(&stored[..3], 1300).is_none());
-        assert!(Texts::from_stored(&[0xff; 30], u64::MAX).is_some_and(|texts| texts.places().count() == 0));
+        let read = |texts: &Texts, size| texts.read(&file[..], size).expect("read").map(|text| text.len());
+        assert_eq!(read(&texts, 1300), Some(300));
+        assert_eq!(read(&texts, 1299), None);
+        let (places, end) = texts.stored().expect("known");
+        assert_eq!(read(&Texts::from_stored((&places[..3], end)), 1300), Some(0));
+        assert_eq!(read(&Texts::from_stored((&[0xff; 30], end)), 1300), Some(0));
+        let mut far = Vec::new();
+        [1, u64::MAX, u64::MAX, u64::MAX].iter().for_each(|number| push_number(&mut far, *number));
+        assert_eq!(read(&Texts::from_stored((&far, end)), 1300), None);
     }
 
     #[test]
     fn unknown_texts_are_none() {
-        assert_eq!(Texts::unknown().read(&b"x"[..]).expect("nothing to read"), None);
+        assert_eq!(Texts::unknown().read(&b"x"[..], 1).expect("nothing to read"), None);
     }
 }
