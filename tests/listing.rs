@@ -54,13 +54,14 @@ impl Store {
         let root = self.root().to_string_lossy().into_owned();
         let now = list::nanoseconds(SystemTime::now()) + later * SECOND;
         let memory = Memory { path: self.cache(), now, unique: 7 };
-        rows(memory.summaries(list::all_files(&self.root()), Scope { dirs: &[], root: Some(&root) }))
+        rows(memory.summaries(list::files(&[], Some(&root)), Scope { dirs: &[], root: Some(&root) }))
     }
 
     /// The list, whatever is remembered.
     fn fresh(&self) -> Vec<Row> {
+        let root = self.root().to_string_lossy().into_owned();
         let memory = Memory { path: self.dir.path().join("none/none"), now: 0, unique: 7 };
-        rows(memory.summaries(list::all_files(&self.root()), Scope { dirs: &[], root: None }))
+        rows(memory.summaries(list::files(&[], Some(&root)), Scope { dirs: &[], root: None }))
     }
 }
 

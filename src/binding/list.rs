@@ -16,17 +16,6 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Where to look: directories of sessions, or the root above all of them.
-fn found(dirs: &[String], root: Option<&String>) -> Vec<FoundFile> {
-    let mut files: Vec<FoundFile> = dirs.iter().flat_map(|dir| list::files(Path::new(dir))).collect();
-    if let Some(root) = root {
-        files.extend(list::all_files(Path::new(root)));
-    }
-    files.sort_by(|a, b| b.modified_ms.total_cmp(&a.modified_ms).then_with(|| a.path.cmp(&b.path)));
-    files.dedup_by(|a, b| a.path == b.path);
-    files
-}
-
 fn member(out: &mut Vec<u8>, key: &str, value: Option<&[u8]>) {
     if let Some(value) = value {
         out.push(b',');
@@ -98,7 +87,7 @@ pub fn list_sessions(dirs: Vec<String>, root: Option<String>, cache: String) -> 
         let now = list::nanoseconds(SystemTime::now());
         let unique = now as u64 ^ u64::from(std::process::id()) << 40;
         let memory = Memory { path: PathBuf::from(cache), now, unique };
-        let files = found(&dirs, root.as_ref());
+        let files = list::files(&dirs, root.as_deref());
         Ok(listing(memory.summaries(files, Scope { dirs: &dirs, root: root.as_deref() })))
     };
     AsyncTask::new(Job::new("list", work, |_, listing| Ok(listing)))
@@ -146,7 +135,7 @@ pub fn summarize_sessions(paths: Vec<String>) -> TextJob {
 #[napi(catch_unwind)]
 pub fn list_headers(dirs: Vec<String>, root: Option<String>, prompts: bool, limit: Option<u32>) -> TextJob {
     text_job("list", move || {
-        let mut files = found(&dirs, root.as_ref());
+        let mut files = list::files(&dirs, root.as_deref());
         let mut out = Vec::new();
         let mut left = limit.map_or(usize::MAX, |limit| limit as usize);
         while left > 0 && !files.is_empty() {

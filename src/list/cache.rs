@@ -120,14 +120,14 @@ impl Memory {
         let seen = each(&read, |file| Ok(Some((file.path.clone(), look(file, known(file))?))));
         let mut seen: HashMap<PathBuf, Seen> = seen.into_iter().collect();
         self.note(&noted, &kept, &seen, &files, scope);
-        let mut all: Vec<(usize, Summary)> =
-            kept.into_iter().filter_map(|(at, _, summary)| Some((at, summary?))).collect();
+        let mut all: Vec<Option<Summary>> = files.iter().map(|_| None).collect();
         for (at, file) in open {
-            all.extend(seen.remove(&file.path).and_then(|seen| Some((at, seen.summary?))));
+            all[at] = seen.remove(&file.path).and_then(|seen| seen.summary);
         }
-        all.sort_by_key(|(at, _)| *at);
-        let mut files: Vec<Option<FoundFile>> = files.into_iter().map(Some).collect();
-        all.into_iter().filter_map(|(at, summary)| Some((files[at].take()?, summary))).collect()
+        for (at, _, summary) in kept {
+            all[at] = summary;
+        }
+        files.into_iter().zip(all).filter_map(|(file, summary)| Some((file, summary?))).collect()
     }
 
     fn note(
@@ -280,7 +280,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("one.jsonl");
         std::fs::write(&path, "{\"type\":\"session\",\"id\":\"one\"}\n").expect("written");
-        let found = super::super::files(dir.path());
+        let found = super::super::files(&[dir.path().to_string_lossy().into_owned()], None);
         let identity = found[0].identity.expect("a file");
         let memory = Memory { path: dir.path().join("cache/listing"), now: 0, unique: 7 };
         let session = NotedSession {
@@ -302,6 +302,8 @@ mod tests {
         let shown = memory.summaries(found.clone(), scope);
         assert_eq!(shown[0].1.header.as_ref().map(|header| &header.id[..]), Some(&b"from memory"[..]));
         std::fs::File::options().append(true).open(&path).and_then(|file| file.set_len(20)).expect("cut");
-        assert!(memory.summaries(super::super::files(dir.path()), scope).is_empty());
+        assert!(
+            memory.summaries(super::super::files(&[dir.path().to_string_lossy().into_owned()], None), scope).is_empty()
+        );
     }
 }

@@ -35,10 +35,25 @@ pub struct FoundFile {
     pub size: u64,
 }
 
-/// The `*.jsonl` files directly in `dir`, the newest first. Hidden files are not sessions: temporary
+/// The `*.jsonl` files directly in one of `dirs`, and those of every project below `root`: one level
+/// down, through symbolic links too. The newest comes first. Hidden files are not sessions: temporary
 /// files are named so. A directory that does not exist or cannot be read has none.
-pub fn files(dir: &Path) -> Vec<FoundFile> {
+pub fn files(dirs: &[String], root: Option<&str>) -> Vec<FoundFile> {
     let mut found = Vec::new();
+    for dir in dirs {
+        files_in(Path::new(dir), &mut found);
+    }
+    for entry in root.map(std::fs::read_dir).into_iter().flatten().flatten().flatten() {
+        if entry.file_name().as_encoded_bytes().first() != Some(&b'.') && entry.path().is_dir() {
+            files_in(&entry.path(), &mut found);
+        }
+    }
+    found.sort_by(|a, b| b.modified_ms.total_cmp(&a.modified_ms).then_with(|| a.path.cmp(&b.path)));
+    found.dedup_by(|a, b| a.path == b.path);
+    found
+}
+
+fn files_in(dir: &Path, found: &mut Vec<FoundFile>) {
     for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let name = name.as_encoded_bytes();
@@ -52,8 +67,6 @@ pub fn files(dir: &Path) -> Vec<FoundFile> {
             _ => {}
         }
     }
-    newest_first(&mut found);
-    found
 }
 
 impl FoundFile {
@@ -71,22 +84,6 @@ impl FoundFile {
 pub fn file(path: &Path) -> Option<FoundFile> {
     let metadata = std::fs::metadata(path).ok().filter(Metadata::is_file)?;
     Some(FoundFile::of(path.to_path_buf(), &metadata))
-}
-
-/// The session files of every project below `root`: one level down, through symbolic links too.
-pub fn all_files(root: &Path) -> Vec<FoundFile> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(root).into_iter().flatten().flatten() {
-        if entry.file_name().as_encoded_bytes().first() != Some(&b'.') && entry.path().is_dir() {
-            found.append(&mut files(&entry.path()));
-        }
-    }
-    newest_first(&mut found);
-    found
-}
-
-fn newest_first(found: &mut [FoundFile]) {
-    found.sort_by(|a, b| b.modified_ms.total_cmp(&a.modified_ms).then_with(|| a.path.cmp(&b.path)));
 }
 
 /// Applies `read` to every file on a few threads and keeps the order. Files that fail or are no
