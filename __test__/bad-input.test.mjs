@@ -77,6 +77,8 @@ describe("arguments of the wrong type", () => {
 		for (const wrong of [undefined, "text", {}]) await assert.rejects(one.putBlob(wrong), expected);
 		for (const wrong of [undefined, {}, "x"]) assert.throws(() => one.restoreState(wrong), expected);
 		for (const wrong of [undefined, {}, "x"]) assert.throws(() => api.buildSessionContext(wrong), expected);
+		for (const wrong of [5, {}, [1], new Set(["x"]), Buffer.from("x")])
+			assert.throws(() => api.buildSessionContext([], undefined, wrong), expected);
 		assert.throws(() => new SessionManager(), expected);
 		assert.equal(one.getEntries().length, 0);
 	});

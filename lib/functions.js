@@ -1,5 +1,6 @@
 /** The functions that work on plain arrays of entries and on texts. */
 
+const { types } = require("node:util");
 const native = require("./binding.js");
 const { argumentError } = require("./error.js");
 const { describe, requireString } = require("./arguments.js");
@@ -107,7 +108,7 @@ function lookUpRows(entries, byId) {
  */
 function buildSessionContext(entries, leafId, byId) {
 	requireEntries("buildSessionContext", entries);
-	if (byId !== undefined && byId !== null && typeof byId[Symbol.iterator] !== "function") {
+	if (byId !== undefined && byId !== null && !types.isMap(byId)) {
 		throw argumentError("buildSessionContext", "byId", "a Map of entries", describe(byId));
 	}
 	if (leafId === null) return emptyContext();
