@@ -44,7 +44,7 @@ function testFiles() {
 const PARTS = [
 	{
 		name: "Rust",
-		start: () => run("cargo", ["test", "--locked", "--no-default-features"], cargoEnvironment()),
+		start: () => run("cargo", ["test", "--locked", "--no-default-features", "--features", "tap"], cargoEnvironment()),
 		passed: (output) => sum(output, /test result: \w+\. (\d+) passed/g),
 		failed: (output) => sum(output, /test result: \w+\. \d+ passed; (\d+) failed/g),
 	},

@@ -12,7 +12,6 @@ use crate::store::{self, TempFile};
 use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -88,21 +87,21 @@ impl BlobStore {
 /// replacing.
 fn is_stored(path: &Path, size: u64) -> Result<bool> {
     let found = store::stat(path)?.is_some_and(|found| found.is_file() && found.len() == size);
-    Ok(found && File::open(path).is_ok())
+    Ok(found && store::open_to_read(path).is_ok())
 }
 
 fn sync_all(paths: &BTreeSet<PathBuf>) -> Result<()> {
     let mut dir = None;
     for path in paths {
-        match File::open(path) {
+        match store::open_to_read(path) {
             Ok(file) => store::sync(&file, path)?,
             // Somebody deleted it; no later try could bring it back.
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => continue,
-            Err(error) => return Err(Error::io("open", path, error)),
+            Err(error) if matches!(error.code(), "ENOENT" | "ENOTDIR") => continue,
+            Err(error) => return Err(error),
         }
         dir = Some(path);
     }
-    dir.map_or(Ok(()), |path| store::sync_dir(path))
+    dir.map_or(Ok(()), |path| store::sync_new_name(path))
 }
 
 impl BlobSink for BlobStore {

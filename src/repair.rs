@@ -181,7 +181,7 @@ fn mended(reading: &Reading, parents: &Parents, at: u32, text: &[u8], repair: &m
 
 /// Repairs the file at `path`. With `dry_run` it only says what it would do.
 pub fn repair(path: &Path, defaults: &HeaderDefaults, dry_run: bool) -> Result<Repair> {
-    let target = std::fs::canonicalize(path).map_err(|error| Error::io("realpath", path, error))?;
+    let target = store::canonicalize(path).map_err(|error| Error::io("realpath", path, error))?;
     let file = Arc::new(match dry_run {
         true => store::open(&target)?.0,
         false => store::open_to_append(&target)?,
@@ -214,7 +214,7 @@ pub fn repair(path: &Path, defaults: &HeaderDefaults, dry_run: bool) -> Result<R
     let mut name = target.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".bak-{}", timestamp::format(defaults.now).replace([':', '.'], "-")));
     let backup = target.with_file_name(name);
-    std::fs::hard_link(&target, &backup)
+    store::hard_link(&target, &backup)
         .or_else(|_| copy_new(&source, size, &backup))
         .map_err(|error| Error::io("link", &backup, error))?;
     temp.replace(&target)?;
@@ -226,11 +226,11 @@ pub fn repair(path: &Path, defaults: &HeaderDefaults, dry_run: bool) -> Result<R
 /// For file systems without hard links.
 fn copy_new(source: &FileSource<'_>, size: u64, to: &Path) -> std::io::Result<()> {
     let failed = |error: Error| std::io::Error::other(error.to_string());
-    let mut file = store::create_new(to).map_err(failed)?;
+    let file = store::create_new(to).map_err(failed)?;
     let mut at = 0;
     while at < size {
         let length = (size - at).min(1 << 20) as usize;
-        std::io::Write::write_all(&mut file, &source.read_exact_at(at, length).map_err(failed)?)?;
+        store::append_all(&file, &source.read_exact_at(at, length).map_err(failed)?)?;
         at += length as u64;
     }
     file.sync_all()

@@ -48,11 +48,7 @@ pub struct FileSource<'a> {
 impl Source for FileSource<'_> {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize> {
         loop {
-            #[cfg(unix)]
-            let read = std::os::unix::fs::FileExt::read_at(self.file, buffer, offset);
-            #[cfg(windows)]
-            let read = std::os::windows::fs::FileExt::seek_read(self.file, buffer, offset);
-            match read {
+            match crate::store::read_at(self.file, buffer, offset) {
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(Error::io("read", self.path, error)),
                 Ok(count) => return Ok(count),

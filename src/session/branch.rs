@@ -15,7 +15,6 @@ use crate::json::string;
 use crate::persist::{self, BlobSink};
 use crate::store;
 use std::borrow::Cow;
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -36,7 +35,7 @@ pub struct Branched {
 /// Where the lines of the new session go.
 enum Target {
     Nowhere,
-    File(BufWriter<File>),
+    File(BufWriter<store::Appender>),
     Text(Vec<u8>),
 }
 
@@ -79,7 +78,7 @@ impl Session {
                     "EEXIST" => Error::Conflict { path: path.to_path_buf(), reason: "a file is there already".into() },
                     _ => error,
                 })?;
-                Target::File(BufWriter::with_capacity(1 << 20, file))
+                Target::File(BufWriter::with_capacity(1 << 20, store::Appender(file)))
             }
             (None, Body::Text(_)) => Target::Text(Vec::new()),
             (None, _) => Target::Nowhere,
@@ -92,7 +91,7 @@ impl Session {
             Err(error) => {
                 if let Some(path) = path {
                     // The name was free before, so nothing of anybody else's can be in the file.
-                    let _ = std::fs::remove_file(path);
+                    let _ = store::remove_file(path);
                 }
                 return Err(error);
             }
@@ -299,10 +298,10 @@ impl Job<'_> {
             Target::File(file) => {
                 let path = self.path.unwrap_or(Path::new("")).to_path_buf();
                 let file = file.into_inner().map_err(|error| {
-                    let _ = std::fs::remove_file(&path);
+                    let _ = store::remove_file(&path);
                     Error::io("write", &path, error.into_error())
                 })?;
-                let mut log = DiskLog::new(path, Arc::new(file), true, progress);
+                let mut log = DiskLog::new(path, Arc::new(file.0), true, progress);
                 log.unsynced_data = true;
                 log.unsynced_name = true;
                 Ok(Body::Disk(Box::new(log)))

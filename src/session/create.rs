@@ -11,7 +11,6 @@ use crate::migrate::CURRENT_VERSION;
 use crate::persist::{self, BlobSink};
 use crate::store::{self, FileLock, LockBudget};
 use std::fs::File;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -179,9 +178,9 @@ pub(super) fn fill_new(path: &Path, bytes: &[u8]) -> Result<(File, u64)> {
         "EEXIST" => Error::Conflict { path: path.to_path_buf(), reason: "a file is there already".into() },
         _ => error,
     })?;
-    if let Err(error) = (&file).write_all(bytes) {
+    if let Err(error) = store::append_all(&file, bytes) {
         // The name was free before, so nothing of anybody else's can be in the file.
-        let _ = std::fs::remove_file(path);
+        let _ = store::remove_file(path);
         return Err(Error::io("write", path, error));
     }
     Ok((file, 0))
@@ -201,8 +200,8 @@ fn fill_blank(path: &Path, bytes: &[u8]) -> Result<(File, u64)> {
         });
     }
     let fresh: &[u8] = if text.is_empty() || text.ends_with(b"\n") { b"" } else { b"\n" };
-    (&*file).write_all(&[fresh, bytes].concat()).map_err(|error| Error::io("write", path, error))?;
+    store::append_all(&file, &[fresh, bytes].concat()).map_err(|error| Error::io("write", path, error))?;
     drop(lock);
-    let file = file.try_clone().map_err(|error| Error::io("dup", path, error))?;
+    let file = store::duplicate(&file).map_err(|error| Error::io("dup", path, error))?;
     Ok((file, size + fresh.len() as u64))
 }

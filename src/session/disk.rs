@@ -11,7 +11,6 @@ use crate::index::EntryIndex;
 use crate::log::read::{FileSource, Source};
 use crate::store::{self, FileId, LockBudget};
 use std::fs::File;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -228,13 +227,13 @@ impl DiskLog {
         };
         let mut end = size;
         while !left.is_empty() {
-            let outcome = (&*file).write(left);
-            let failure = match outcome {
+            let failure = match store::append(file, left) {
                 Ok(0) => std::io::Error::from(std::io::ErrorKind::WriteZero),
                 Ok(count) => {
                     left = &left[count..];
                     self.unsynced_data = true;
-                    let after = position(file, &self.path)?;
+                    // The bytes are written, whatever becomes of the question where.
+                    let after = position(file, &self.path).unwrap_or(end + count as u64);
                     let gap = end != size && after != end + count as u64;
                     end = after;
                     if gap {
@@ -266,6 +265,5 @@ impl DiskLog {
 /// The position after the last append. With several writers this, and not a size seen before,
 /// tells where the bytes went.
 fn position(file: &File, path: &Path) -> Result<u64> {
-    use std::io::Seek;
-    (&*file).stream_position().map_err(|error| Error::io("lseek", path, error))
+    store::position(file).map_err(|error| Error::io("lseek", path, error))
 }

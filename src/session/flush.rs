@@ -28,7 +28,7 @@ impl Unsynced {
             store::sync(&self.file, &self.path)?;
         }
         if self.name {
-            store::sync_dir(&self.path)?;
+            store::sync_new_name(&self.path)?;
         }
         Ok(())
     }
@@ -109,29 +109,15 @@ impl Session {
         let (new, fitted, kept) = fill_slot(&old, title, updated_at);
         let path = self.disk()?.path.clone();
         // A descriptor for appending writes at the end whatever the position.
-        let slot =
-            std::fs::OpenOptions::new().write(true).open(&path).map_err(|error| Error::io("open", &path, error))?;
+        let slot = store::open_to_write(&path)?;
         let same = FileId::of(&store::stat_open(&slot, &path)?) == FileId::of(&store::stat_open(&file, &path)?);
         if !same {
             return Err(Error::Conflict { path, reason: "the file was replaced by somebody else".into() });
         }
-        write_all_at(&slot, &new, line.offset).map_err(|error| Error::io("pwrite", &path, error))?;
+        store::write_all_at(&slot, &new, line.offset).map_err(|error| Error::io("pwrite", &path, error))?;
         self.disk()?.unsynced_data = true;
         self.title_line = Some(TitleLine { title: kept, source: Some(b"user".to_vec()), ..line });
         Ok(fitted)
-    }
-}
-
-fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> std::io::Result<()> {
-    #[cfg(unix)]
-    return std::os::unix::fs::FileExt::write_all_at(file, bytes, offset);
-    #[cfg(windows)]
-    {
-        let mut done = 0;
-        while done < bytes.len() {
-            done += std::os::windows::fs::FileExt::seek_write(file, &bytes[done..], offset + done as u64)?;
-        }
-        Ok(())
     }
 }
 

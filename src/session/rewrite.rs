@@ -262,7 +262,7 @@ impl Session {
         let disk = self.disk()?;
         let path = disk.path.clone();
         let end = store::stat_open(&source, &path)?.len();
-        let real = std::fs::canonicalize(&path).map_err(|error| Error::io("realpath", &path, error));
+        let real = store::canonicalize(&path).map_err(|error| Error::io("realpath", &path, error));
         let (target, in_place) = match target {
             Some(target) => (target.to_path_buf(), false),
             // A session file that is a symbolic link stays one: what it points to is replaced.
@@ -290,7 +290,7 @@ impl Session {
             let new = Arc::new(temp.publish(&rewrite.target)?);
             let progress = self.disk()?.progress;
             let mut log = DiskLog::new(rewrite.target.clone(), new, true, progress);
-            log.unsynced_name = store::sync_dir(&rewrite.target).is_err();
+            log.unsynced_name = store::sync_new_name(&rewrite.target).is_err();
             let mut session = self.on(log);
             session.settle_in(&rewrite.moved, &rewrite.edits, &rewrite.header);
             return Ok(Published::Copy(Box::new(session)));

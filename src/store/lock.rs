@@ -1,7 +1,8 @@
 //! The lock that keeps the appends and rewrites of several processes apart.
 
+use super::system;
 use crate::error::{Error, Result};
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -31,14 +32,14 @@ impl FileLock {
         let mut started = None;
         let mut pause = Duration::from_micros(50);
         loop {
-            match file.try_lock() {
-                Ok(()) => {
+            match system::try_lock(file) {
+                Ok(true) => {
                     budget.exhausted = false;
                     return Ok(FileLock { file: Arc::clone(file) });
                 }
-                Err(TryLockError::Error(error)) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(TryLockError::Error(error)) => return Err(Error::io("flock", path, error)),
-                Err(TryLockError::WouldBlock) => {
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(Error::io("flock", path, error)),
+                Ok(false) => {
                     let waited = started.get_or_insert_with(Instant::now).elapsed();
                     if waited >= patience {
                         budget.exhausted = true;

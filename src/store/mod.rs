@@ -5,9 +5,16 @@
 
 mod lock;
 mod replace;
+mod system;
+mod tap;
 
 pub use lock::{FileLock, LockBudget};
-pub use replace::{TempFile, publish_new, remove_abandoned, sync_dir};
+pub use replace::{TempFile, publish_new, remove_abandoned, sync_dir, sync_new_name};
+pub use system::{
+    Appender, append, append_all, canonicalize, duplicate, hard_link, position, read_at, remove_file, write_all_at,
+};
+#[cfg(feature = "tap")]
+pub use tap::{Call, Tap, set_tap};
 
 use crate::error::{Error, Result};
 use std::fs::{File, Metadata, OpenOptions};
@@ -53,12 +60,12 @@ pub fn link_count(metadata: &Metadata) -> u64 {
 
 /// State of an open file.
 pub fn stat_open(file: &File, path: &Path) -> Result<Metadata> {
-    file.metadata().map_err(|error| Error::io("fstat", path, error))
+    system::stat_open(file).map_err(|error| Error::io("fstat", path, error))
 }
 
 /// State of what is at `path`; `None` if nothing is, or a part of the path is no directory.
 pub fn stat(path: &Path) -> Result<Option<Metadata>> {
-    match std::fs::metadata(path) {
+    match system::stat(path) {
         Ok(metadata) => Ok(Some(metadata)),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
         Err(error) => Err(Error::io("stat", path, error)),
@@ -68,7 +75,7 @@ pub fn stat(path: &Path) -> Result<Option<Metadata>> {
 /// Opens an existing file for reading and appending, or for reading alone where writing is not
 /// permitted. The second value says whether it can be written.
 pub fn open(path: &Path) -> Result<(File, bool)> {
-    let metadata = std::fs::metadata(path).map_err(|error| Error::io("open", path, error))?;
+    let metadata = system::stat(path).map_err(|error| Error::io("open", path, error))?;
     if metadata.is_dir() {
         return Err(Error::io("open", path, io::Error::from(io::ErrorKind::IsADirectory)));
     }
@@ -76,12 +83,9 @@ pub fn open(path: &Path) -> Result<(File, bool)> {
         // Opening a pipe would wait for a writer, and a device has no end.
         return Err(Error::InvalidArgument { reason: format!("{} is not a regular file", path.display()) });
     }
-    match OpenOptions::new().read(true).append(true).open(path) {
+    match system::open(OpenOptions::new().read(true).append(true), path) {
         Ok(file) => Ok((file, true)),
-        Err(error) if is_not_permitted(&error) => {
-            let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
-            Ok((file, false))
-        }
+        Err(error) if is_not_permitted(&error) => Ok((open_to_read(path)?, false)),
         Err(error) => Err(Error::io("open", path, error)),
     }
 }
@@ -92,28 +96,30 @@ fn is_not_permitted(error: &io::Error) -> bool {
 
 /// Opens an existing file for reading and appending.
 pub fn open_to_append(path: &Path) -> Result<File> {
-    OpenOptions::new().read(true).append(true).open(path).map_err(|error| Error::io("open", path, error))
+    system::open(OpenOptions::new().read(true).append(true), path).map_err(|error| Error::io("open", path, error))
+}
+
+/// Opens an existing file for reading alone.
+pub fn open_to_read(path: &Path) -> Result<File> {
+    system::open(OpenOptions::new().read(true), path).map_err(|error| Error::io("open", path, error))
+}
+
+/// Opens an existing file for writing at any position.
+pub fn open_to_write(path: &Path) -> Result<File> {
+    system::open(OpenOptions::new().write(true), path).map_err(|error| Error::io("open", path, error))
 }
 
 /// Creates a file that must not exist, readable by its owner only.
 pub fn create_new(path: &Path) -> Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).append(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).map_err(|error| Error::io("open", path, error))
+    system::create_new(path).map_err(|error| Error::io("open", path, error))
 }
 
 /// Creates a directory and its parents, open to their owner only.
 pub fn create_dir_all(path: &Path) -> Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path).map_err(|error| Error::io("mkdir", path, error))
+    system::create_dir_all(path).map_err(|error| Error::io("mkdir", path, error))
 }
 
 /// Makes the content of a file survive a power loss.
 pub fn sync(file: &File, path: &Path) -> Result<()> {
-    file.sync_data().map_err(|error| Error::io("fdatasync", path, error))
+    system::sync_data(file).map_err(|error| Error::io("fdatasync", path, error))
 }

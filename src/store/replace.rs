@@ -1,11 +1,10 @@
 //! Putting a whole file in place: written beside its target, synced, then renamed.
 
-use super::create_new;
+use super::{create_new, system};
 use crate::error::{Error, Result};
 use crate::log::read::{FileSource, Source};
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -50,7 +49,7 @@ pub fn remove_abandoned(target: &Path) {
         };
         if File::open(entry.path()).is_ok_and(|file| old(&file) && file.try_lock().is_ok()) {
             // Somebody else may have removed it first; then there is nothing left to do.
-            let _ = std::fs::remove_file(entry.path());
+            let _ = system::remove_file(&entry.path());
         }
     }
 }
@@ -84,7 +83,7 @@ impl TempFile {
 
     /// Adds bytes.
     pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        self.file.write_all(bytes).map_err(|error| Error::io("write", &self.path, error))?;
+        system::append_all(&self.file, bytes).map_err(|error| Error::io("write", &self.path, error))?;
         self.length += bytes.len() as u64;
         Ok(())
     }
@@ -96,8 +95,8 @@ impl TempFile {
 
     /// Gives it the permissions of the file it replaces.
     pub fn copy_mode(&self, of: &File) -> Result<()> {
-        let permissions = of.metadata().map_err(|error| Error::io("fstat", &self.path, error))?.permissions();
-        self.file.set_permissions(permissions).map_err(|error| Error::io("fchmod", &self.path, error))
+        let permissions = super::stat_open(of, &self.path)?.permissions();
+        system::set_permissions(&self.file, permissions).map_err(|error| Error::io("fchmod", &self.path, error))
     }
 
     /// Whether it has the same bytes as the first `size` bytes of `source`.
@@ -124,10 +123,10 @@ impl TempFile {
 
     /// Renames it over `target` and returns the open file.
     pub fn replace(mut self, target: &Path) -> Result<File> {
-        std::fs::rename(&self.path, target).map_err(|error| Error::io("rename", target, error))?;
+        system::rename(&self.path, target).map_err(|error| Error::io("rename", target, error))?;
         self.published = true;
         let _ = self.file.unlock();
-        self.file.try_clone().map_err(|error| Error::io("dup", target, error))
+        system::duplicate(&self.file).map_err(|error| Error::io("dup", target, error))
     }
 
     /// Gives it the name `target`, which must be free, and returns the open file.
@@ -135,7 +134,7 @@ impl TempFile {
         publish_new(&self.path, target)?;
         self.published = true;
         let _ = self.file.unlock();
-        self.file.try_clone().map_err(|error| Error::io("dup", target, error))
+        system::duplicate(&self.file).map_err(|error| Error::io("dup", target, error))
     }
 }
 
@@ -143,7 +142,7 @@ impl Drop for TempFile {
     fn drop(&mut self) {
         if !self.published {
             // What cannot be removed is a hidden file that nothing reads.
-            let _ = std::fs::remove_file(&self.path);
+            let _ = system::remove_file(&self.path);
         }
     }
 }
@@ -151,21 +150,39 @@ impl Drop for TempFile {
 /// Renames without ever replacing: a second name is made, which fails if the target exists, and the
 /// first is removed.
 pub fn publish_new(from: &Path, target: &Path) -> Result<()> {
-    match std::fs::hard_link(from, target) {
+    match system::hard_link(from, target) {
         Ok(()) => {
-            let _ = std::fs::remove_file(from);
+            let _ = system::remove_file(from);
             Ok(())
         }
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(Error::io("link", target, error)),
         Err(_) => {
             // File systems without hard links: a placeholder created exclusively reserves the name.
             drop(create_new(target)?);
-            std::fs::rename(from, target).map_err(|error| {
-                let _ = std::fs::remove_file(target);
+            system::rename(from, target).map_err(|error| {
+                let _ = system::remove_file(target);
                 Error::io("rename", target, error)
             })
         }
     }
+}
+
+/// Directories above that of a new file that may be new as well: those of the sessions, of the agent,
+/// and of its configuration.
+const NEW_DIRS: usize = 3;
+
+/// Makes the name of the new file at `path` durable, and those of the directories it is in, which may
+/// have been made for it.
+pub fn sync_new_name(path: &Path) -> Result<()> {
+    sync_dir(path)?;
+    for dir in path.ancestors().skip(1).take(NEW_DIRS).filter(|dir| dir.parent().is_some()) {
+        match sync_dir(dir) {
+            // A directory that is not ours to read was not made by us.
+            Err(error) if matches!(error.code(), "EACCES" | "EPERM" | "ENOENT") => break,
+            other => other?,
+        }
+    }
+    Ok(())
 }
 
 /// Makes the names in the directory of `path` durable.
@@ -176,8 +193,7 @@ pub fn sync_dir(path: &Path) -> Result<()> {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
         };
-        let dir = File::open(parent).map_err(|error| Error::io("open", parent, error))?;
-        match dir.sync_all() {
+        match system::sync_dir(parent) {
             // Some network file systems cannot sync a directory; their renames are durable or not.
             Err(error) if error.raw_os_error() == Some(libc::EINVAL) => Ok(()),
             Err(error) => Err(Error::io("fsync", parent, error)),

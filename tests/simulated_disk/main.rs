@@ -1,0 +1,267 @@
+//! Whatever is promised holds on the disk as a crash leaves it: cut after any byte, with any unsynced
+//! part lost, and after any call to the system failed.
+#![cfg(unix)]
+
+mod disk;
+mod recorder;
+mod scenarios;
+
+use disk::{Disk, unsynced};
+use omp_session::blob::BlobStore;
+use omp_session::error::Error;
+use omp_session::session::{Opened, Payload, Session};
+use omp_session::store::Call;
+use recorder::{Fault, Op, Recorder};
+use scenarios::{Run, SCENARIOS, Scenario};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+fn run(scenario: Scenario, fault: Fault) -> (tempfile::TempDir, Run, Option<Session>) {
+    let dir = tempfile::tempdir().expect("a directory");
+    let root = dir.path().canonicalize().expect("a path");
+    let recorder = Recorder::install(fault);
+    let blobs = BlobStore::new(root.join("blobs"));
+    let run = Run { root, recorder, blobs, errors: Default::default(), appended: Default::default() };
+    let session = scenario(&run);
+    (dir, run, session)
+}
+
+/// Session files below `dir`, as a listing finds them.
+fn session_files(dir: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+    entries
+        .filter(|path| path.extension().is_some_and(|ending| ending == "jsonl"))
+        .filter(|path| !path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b".")))
+        .collect()
+}
+
+fn open(path: &Path) -> Result<Option<Session>, Error> {
+    match Session::open(path, 99)? {
+        Opened::Session(session) => Ok(Some(*session)),
+        _ => Ok(None),
+    }
+}
+
+/// Entries of every session that a file holds.
+fn sessions_below(root: &Path) -> BTreeMap<String, Vec<String>> {
+    let mut found = BTreeMap::new();
+    for path in session_files(&root.join("sessions/p")) {
+        let Ok(Some(session)) = open(&path) else { continue };
+        let text = |wtf8: &[u8]| String::from_utf8_lossy(wtf8).into_owned();
+        let ids = (0..session.index().len() as u32).map(|at| text(&session.index().id(at))).collect();
+        let twin = found.insert(text(&session.header().id), ids);
+        assert!(twin.is_none(), "two files hold one session: {}", path.display());
+    }
+    found
+}
+
+/// Every file that opens takes an append, keeps its bytes, and opens again; every other one stays as
+/// it is.
+fn every_file_goes_on(root: &Path, context: &str) {
+    for path in session_files(&root.join("sessions/p")) {
+        let before = std::fs::read(&path).expect("read");
+        let Ok(Some(mut session)) = open(&path) else {
+            assert_eq!(std::fs::read(&path).expect("read"), before, "{context}");
+            continue;
+        };
+        let (count, old) = (session.index().len(), session.header().version < 3.0);
+        let blobs = BlobStore::new(root.join("blobs"));
+        let appended =
+            session.append(Payload::Message(br#"{"role":"user","content":"after"}"#), 1, &blobs).expect("JSON");
+        assert!(appended.error.is_none(), "{context}: {:?}", appended.error);
+        let after = std::fs::read(&path).expect("read");
+        assert!(old || after.starts_with(&before), "{context}: bytes were changed");
+        let again = open(&path).expect("a session").expect("a session");
+        assert_eq!(again.index().len(), count + 1, "{context}");
+    }
+}
+
+fn expect_once(found: &BTreeMap<String, Vec<String>>, promised: &[(String, String)], context: &str) {
+    for (session, entry) in promised {
+        let times = found.get(session).map_or(0, |ids| ids.iter().filter(|id| *id == entry).count());
+        assert_eq!(times, 1, "{context}: {entry} of {session} in {found:?}");
+    }
+}
+
+fn acknowledged(ops: &[Op]) -> Vec<(String, String)> {
+    let mut all: Vec<_> = ops
+        .iter()
+        .filter_map(|op| match op {
+            Op::Acknowledged(session, entry) => Some((session.clone(), entry.clone())),
+            _ => None,
+        })
+        .collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// What had been flushed by the end of `ops`.
+fn flushed(ops: &[Op]) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    for (at, op) in ops.iter().enumerate() {
+        if let Op::Flushed(session) = op {
+            all.extend(acknowledged(&ops[..at]).into_iter().filter(|(of, _)| of == session));
+        }
+    }
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// Runs `check` for every scenario, each on a thread of its own, and prints the sum of what it counts.
+/// Most of the time goes by in waiting for lines that somebody might still be writing.
+fn for_every_scenario(what: &str, check: impl Fn(&str, Scenario) -> usize + Sync) {
+    let count: usize = std::thread::scope(|scope| {
+        let check = &check;
+        let threads = SCENARIOS.map(|(name, scenario)| scope.spawn(move || check(name, scenario)));
+        threads.into_iter().map(|thread| thread.join().expect("the check holds")).sum()
+    });
+    println!("{count} {what}");
+}
+
+#[test]
+fn a_process_that_ends_after_any_byte_loses_nothing_it_acknowledged() {
+    for_every_scenario("cuts", |name, scenario| {
+        let mut cuts = 0;
+        let (_dir, run, _session) = run(scenario, Fault::None);
+        run.recorder.remove();
+        assert!(run.errors.borrow().is_empty(), "{name}: {:?}", run.errors);
+        let ops = run.recorder.ops.borrow();
+        let mut disk = Disk::default();
+        for (at, op) in ops.iter().enumerate() {
+            let promised = acknowledged(&ops[..at]);
+            let bytes = if let Op::Write(_, _, bytes) = op { bytes.len() } else { 0 };
+            for limit in 0..=bytes {
+                let mut crashed = disk.clone();
+                crashed.apply(op, limit);
+                let place = tempfile::tempdir().expect("a directory");
+                crashed.materialize(&run.root, place.path());
+                let context = format!("{name}, call {at}, byte {limit}");
+                expect_once(&sessions_below(place.path()), &promised, &context);
+                every_file_goes_on(place.path(), &context);
+                expect_once(&sessions_below(place.path()), &promised, &context);
+                cuts += 1;
+            }
+            disk.apply(op, usize::MAX);
+        }
+        cuts
+    });
+}
+
+/// Numbers that are the same in every run.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 >> 33
+    }
+}
+
+#[test]
+fn a_power_loss_takes_nothing_that_was_flushed_whatever_else_it_takes() {
+    let most: u64 = std::env::var("REORDERINGS").map_or(256, |count| count.parse().expect("a number"));
+    for_every_scenario("power losses", |name, scenario| {
+        let mut losses = 0;
+        let (_dir, run, _session) = run(scenario, Fault::None);
+        run.recorder.remove();
+        let ops = run.recorder.ops.borrow();
+        for end in 0..=ops.len() {
+            let open = unsynced(&ops[..end]);
+            let promised = flushed(&ops[..end]);
+            let all = 1u64.checked_shl(open.len() as u32).filter(|all| *all <= most);
+            let mut random = Random(end as u64);
+            for number in 0..all.unwrap_or(most) {
+                let bits = if all.is_some() { number } else { random.next() };
+                let lost: Vec<usize> =
+                    open.iter().enumerate().filter(|(bit, _)| bits >> (bit % 31) & 1 == 1).map(|(_, at)| *at).collect();
+                let mut disk = Disk::default();
+                for (at, op) in ops[..end].iter().enumerate() {
+                    match (lost.contains(&at), op) {
+                        (false, op) => disk.apply(op, usize::MAX),
+                        // Of a lost write a part may have come through.
+                        (true, Op::Write(_, _, bytes)) if bits & 1 << 40 != 0 || number % 3 == 1 => {
+                            disk.apply(op, random.next() as usize % (bytes.len() + 1));
+                        }
+                        (true, Op::CreateDir(dir)) => disk.lose_dir(dir),
+                        (true, _) => {}
+                    }
+                }
+                let place = tempfile::tempdir().expect("a directory");
+                disk.materialize(&run.root, place.path());
+                let context = format!("{name}, after {end}, without {lost:?}");
+                expect_once(&sessions_below(place.path()), &promised, &context);
+                for op in &ops[..end] {
+                    if let Op::BlobFlushed(path) = op {
+                        let blob = place.path().join(path.strip_prefix(&run.root).expect("below the root"));
+                        let (blob, whole) = (std::fs::read(blob), std::fs::read(path).expect("read"));
+                        assert_eq!(blob.expect("flushed"), whole, "{context}");
+                    }
+                }
+                every_file_goes_on(place.path(), &context);
+                losses += 1;
+            }
+        }
+        losses
+    });
+}
+
+#[test]
+fn after_any_failed_call_nothing_is_lost_and_everything_goes_on() {
+    let errors = [libc::ENOSPC, libc::EIO, libc::EDQUOT, libc::EACCES, libc::EMFILE, libc::EINTR];
+    for_every_scenario("injected errors", |name, scenario| {
+        let mut injected = 0;
+        let (_dir, whole, _session) = run(scenario, Fault::None);
+        whole.recorder.remove();
+        let calls = whole.recorder.calls();
+        for at in 0..calls {
+            let faults = errors.iter().map(|errno| Fault::Errno(at, *errno)).chain([Fault::Short(at, libc::ENOSPC)]);
+            for fault in faults {
+                let context = format!("{name}, {fault:?}");
+                let (_dir, run, session) = run(scenario, fault);
+                run.recorder.heal();
+                for error in run.errors.borrow().iter() {
+                    let text = error.to_string();
+                    assert!(!error.code().is_empty() && text.contains('/'), "{context}: {error:?}");
+                }
+                if let Some(mut session) = session {
+                    let before = run.errors.borrow().len();
+                    run.append(&mut session, "after the cause is gone");
+                    run.flush(&mut session);
+                    assert_eq!(run.errors.borrow().len(), before, "{context}: {:?}", run.errors);
+                    let own = String::from_utf8(session.header().id.clone()).expect("UTF-8");
+                    let mut promised = run.appended.borrow().clone();
+                    promised.retain(|(of, _)| *of == own);
+                    run.recorder.remove();
+                    expect_once(&sessions_below(&run.root), &promised, &context);
+                }
+                run.recorder.remove();
+                expect_once(&sessions_below(&run.root), &acknowledged(&run.recorder.ops.borrow()), &context);
+                injected += 1;
+            }
+        }
+        injected
+    });
+}
+
+#[test]
+fn a_line_whose_position_cannot_be_asked_for_is_not_written_twice() {
+    let (_, append) = SCENARIOS[0];
+    let (_dir, run, _session) = run(append, Fault::Kind(|call| matches!(call, Call::Position { .. }), libc::EIO));
+    run.recorder.remove();
+    assert!(run.errors.borrow().is_empty(), "{:?}", run.errors);
+    expect_once(&sessions_below(&run.root), &run.appended.borrow(), "no position");
+}
+
+#[test]
+fn the_directories_made_for_a_new_session_are_durable_once_it_is_flushed() {
+    let (_, create) = SCENARIOS[2];
+    let (_dir, run, _session) = run(create, Fault::None);
+    run.recorder.remove();
+    let ops = run.recorder.ops.borrow();
+    let flushed = ops.iter().rposition(|op| matches!(op, Op::Flushed(_))).expect("flushed");
+    assert!(ops.iter().any(|op| matches!(op, Op::CreateDir(_))));
+    let open = unsynced(&ops[..flushed]);
+    assert!(!open.iter().any(|at| matches!(ops[*at], Op::CreateDir(_))), "{open:?}");
+}
