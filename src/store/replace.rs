@@ -206,3 +206,48 @@ pub fn sync_dir(path: &Path) -> Result<()> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::SystemTime;
+
+    fn made_long_ago(path: &Path) {
+        let file = File::options().append(true).open(path).expect("opened");
+        file.set_modified(SystemTime::now() - 6 * ABANDONED_AFTER).expect("set");
+    }
+
+    #[test]
+    fn only_temporary_files_that_are_ours_old_and_locked_by_nobody_are_removed() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let target = dir.path().join("one.jsonl");
+        let living = TempFile::beside(&target, 1).expect("made");
+        let dead = temp_path(&target, 2);
+        let young = temp_path(&target, 3);
+        let foreign = dir.path().join(".one.jsonl.0000.tmp");
+        let of_another = temp_path(&dir.path().join("two.jsonl"), 4);
+        for path in [&dead, &young, &foreign, &of_another] {
+            std::fs::write(path, "x").expect("written");
+        }
+        for path in [&living.path, &dead, &foreign, &of_another] {
+            made_long_ago(path);
+        }
+        remove_abandoned(&target);
+        assert!(!dead.exists());
+        for path in [&living.path, &young, &foreign, &of_another] {
+            assert!(path.exists(), "{}", path.display());
+        }
+    }
+
+    #[test]
+    fn publishing_never_replaces_what_is_there() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let target = dir.path().join("one.jsonl");
+        std::fs::write(&target, "theirs").expect("written");
+        let mut temp = TempFile::beside(&target, 1).expect("made");
+        temp.write(b"ours").expect("written");
+        assert_eq!(temp.publish(&target).expect_err("it is there").code(), "EEXIST");
+        assert_eq!(std::fs::read(&target).expect("read"), b"theirs");
+        assert_eq!(std::fs::read_dir(dir.path()).expect("listed").count(), 1);
+    }
+}
