@@ -67,6 +67,9 @@ fn a_file_cut_at_any_byte_opens_with_what_is_whole_and_takes_the_next_append() {
         assert!(error.is_none(), "cut at {cut}: {error:?}");
         let now = std::fs::read(&cut_path).expect("read");
         assert!(now.starts_with(&whole[..cut]), "cut at {cut}");
+        // Other agents read line by line: behind the fragment of another one ours would be lost to them.
+        let line = now.trim_ascii_end().rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+        assert_eq!(serde_json::from_slice::<serde_json::Value>(line).expect("a line of its own")["id"], id);
         let again = ids(&open(&cut_path).expect("a session"));
         assert_eq!(again, [&before[..], &[id]].concat(), "cut at {cut}");
     }

@@ -10,11 +10,14 @@ use disk::{Disk, unsynced};
 use omp_session::blob::BlobStore;
 use omp_session::error::Error;
 use omp_session::session::{Opened, Payload, Session};
-use omp_session::store::Call;
+use omp_session::store::{Call, Tap, set_tap};
 use recorder::{Fault, Op, Recorder};
 use scenarios::{Run, SCENARIOS, Scenario};
+use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 fn run(scenario: Scenario, fault: Fault) -> (tempfile::TempDir, Run, Option<Session>) {
     let dir = tempfile::tempdir().expect("a directory");
@@ -238,6 +241,11 @@ fn after_any_failed_call_nothing_is_lost_and_everything_goes_on() {
                 }
                 run.recorder.remove();
                 expect_once(&sessions_below(&run.root), &acknowledged(&run.recorder.ops.borrow()), &context);
+                // A line of which a part got through is finished where it stands.
+                for path in session_files(&run.root.join("sessions/p")) {
+                    let skipped = open(&path).ok().flatten().map_or(0, |session| session.report().skipped_count);
+                    assert!(skipped <= u64::from(name.contains("torn")), "{context}: {}", path.display());
+                }
                 injected += 1;
             }
         }
@@ -255,6 +263,18 @@ fn a_line_whose_position_cannot_be_asked_for_is_not_written_twice() {
 }
 
 #[test]
+fn a_sync_that_failed_is_tried_again_by_the_next_flush() {
+    let (_, append) = SCENARIOS[0];
+    let (_dir, run, session) = run(append, Fault::Kind(|call| matches!(call, Call::Sync { .. }), libc::EIO));
+    assert!(!run.errors.borrow().is_empty());
+    run.recorder.heal();
+    run.flush(&mut session.expect("a session"));
+    run.recorder.remove();
+    let ops = run.recorder.ops.borrow();
+    assert!(!unsynced(&ops).iter().any(|at| matches!(ops[*at], Op::Write(..))));
+}
+
+#[test]
 fn the_directories_made_for_a_new_session_are_durable_once_it_is_flushed() {
     let (_, create) = SCENARIOS[2];
     let (_dir, run, _session) = run(create, Fault::None);
@@ -264,4 +284,62 @@ fn the_directories_made_for_a_new_session_are_durable_once_it_is_flushed() {
     assert!(ops.iter().any(|op| matches!(op, Op::CreateDir(_))));
     let open = unsynced(&ops[..flushed]);
     assert!(!open.iter().any(|at| matches!(ops[*at], Op::CreateDir(_))), "{open:?}");
+}
+
+/// A program without lock that appends a line right before each of our writes.
+struct Intruder {
+    path: PathBuf,
+    lines: Cell<usize>,
+}
+
+impl Tap for Intruder {
+    fn before(&self, call: &Call<'_>) -> std::io::Result<()> {
+        if matches!(call, Call::Append { .. }) {
+            let number = self.lines.replace(self.lines.get() + 1);
+            let line =
+                format!("{{\"type\":\"custom\",\"id\":\"theirs{number}\",\"parentId\":null,\"customType\":\"x\"}}\n");
+            let mut file = std::fs::File::options().append(true).open(&self.path)?;
+            file.write_all(line.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    fn after(&self, _: &Call<'_>) {}
+}
+
+#[test]
+fn a_line_that_comes_between_the_look_at_the_size_and_our_write_moves_no_entry() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("one.jsonl");
+    std::fs::write(&path, format!("{}\n", scenarios::HEADER)).expect("written");
+    let blobs = BlobStore::new(dir.path().join("blobs"));
+    let mut session = open(&path).expect("opened").expect("a session");
+    set_tap(Some(Rc::new(Intruder { path: path.clone(), lines: Cell::new(0) })));
+    for text in ["one", "a longer two", "three"] {
+        let message = format!(r#"{{"role":"user","content":"{text}"}}"#);
+        let appended = session.append(Payload::Message(message.as_bytes()), 1, &blobs).expect("JSON");
+        assert!(appended.error.is_none());
+    }
+    set_tap(None);
+    let index = session.index().clone();
+    let entries: Vec<u32> = (0..index.len() as u32).collect();
+    assert_eq!(entries.len(), 6);
+    let mut ids = Vec::new();
+    session
+        .texts(&entries, |at, _, text| {
+            let value: serde_json::Value = serde_json::from_slice(text).expect("the entry's own line");
+            assert_eq!(value["id"].as_str().map(str::as_bytes), Some(&index.id(at)[..]));
+            ids.push(index.id(at));
+        })
+        .expect("read");
+    let mut again: Vec<_> = entry_ids(&path).into_iter().map(String::into_bytes).collect();
+    ids.sort();
+    again.sort();
+    assert_eq!(ids, again);
+}
+
+/// Ids of the entries that a fresh reading of the file finds.
+fn entry_ids(path: &Path) -> Vec<String> {
+    let session = open(path).expect("opened").expect("a session");
+    (0..session.index().len() as u32).map(|at| String::from_utf8_lossy(&session.index().id(at)).into_owned()).collect()
 }
