@@ -3,7 +3,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { describe, test } from "node:test";
 import { SessionManager } from "../index.mjs";
-import { assistant, conversation, HEADER, idsOf, text, toolResult, user } from "./support/lines.mjs";
+import { assistant, conversation, entry, HEADER, idsOf, text, toolResult, user } from "./support/lines.mjs";
 import { at, freshPlaces, readLines, write } from "./support/place.mjs";
 
 freshPlaces();
@@ -202,6 +202,22 @@ describe("a file changed by others", () => {
 		assert.deepEqual(idsOf(session.getEntries()), ["00000001", "00000002", "00000003", "00000004", "0000000f", id]);
 		assert.equal(session.getEntry(id).parentId, "00000004");
 		assert.ok(fs.readFileSync(file, "utf8").includes("a stray remark\n"));
+	});
+
+	test("lines that one without lock still appends to a file that ours replaced are in the new one", async () => {
+		const file = write("s/one.jsonl", text(...conversation()));
+		const session = await SessionManager.open(file);
+		const kept = fs.openSync(file, "a");
+		await session.setSessionName("Replaced");
+		for (const [number, next] of ["append", "flush", "close"].entries()) {
+			fs.writeSync(kept, `${JSON.stringify(entry(90 + number, "custom", { customType: next }))}\n`);
+			if (next === "append") session.appendMessage(user("ours"));
+			else await session[next]();
+		}
+		fs.closeSync(kept);
+		const types = readLines(file).map((line) => line.customType);
+		for (const next of ["append", "flush", "close"])
+			assert.equal(types.filter((type) => type === next).length, 1, next);
 	});
 
 	test("a deleted file is written again in full with the next append", async () => {

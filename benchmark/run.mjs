@@ -1,57 +1,49 @@
 /**
  * Measures side by side, every workload of every implementation in fresh processes, in turns, and
- * prints medians and ratios. `npm run bench -- [--quick] [--rounds 5] [--only open] [--save]`
+ * prints medians and ratios.
+ * `npm run bench -- [--quick] [--huge] [--rounds 3] [--only open] [--save]`
+ * `--quick` leaves out the peers; `--huge` adds files of 500 MB and 2.5 GB; `--save` writes RESULTS.md.
  */
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
-import { AGENT_VERSION, installAgent } from "../scripts/agent.mjs";
+import { parseArgs } from "node:util";
 import { bunBinary, ROOT } from "../scripts/platform.mjs";
 import { setup } from "../scripts/setup.mjs";
-import { writeChain, writeSession } from "./generate.mjs";
+import { DATA, prepareData } from "./data.mjs";
+import { installPeers, LIMIT_RUNTIMES, OWN, REFERENCE } from "./implementations.mjs";
+import { targetTable } from "./targets.mjs";
 import { LIMITS, WORKLOADS } from "./workloads.mjs";
 
-const options = process.argv.slice(2);
-const quick = options.includes("--quick");
-const option = (name, otherwise) => (options.includes(name) ? options[options.indexOf(name) + 1] : otherwise);
-const rounds = Number(option("--rounds", quick ? 3 : 5));
-const only = option("--only", "");
-const DATA = path.join(ROOT, "benchmark", "data");
+const { values: options } = parseArgs({
+	options: {
+		quick: { type: "boolean", default: false },
+		huge: { type: "boolean", default: false },
+		rounds: { type: "string" },
+		only: { type: "string", default: "" },
+		save: { type: "boolean", default: false },
+	},
+});
+const rounds = Number(options.rounds ?? (options.quick ? 1 : 3));
 
-function prepareData() {
-	const marker = path.join(DATA, "complete-1");
-	if (fs.existsSync(marker)) return;
-	fs.rmSync(DATA, { recursive: true, force: true });
-	console.log("generating data …");
-	writeSession(path.join(DATA, "large.jsonl"), { megabytes: 100 });
-	writeSession(path.join(DATA, "plain.jsonl"), { megabytes: 100, compactions: false, seed: 2 });
-	writeSession(path.join(DATA, "small.jsonl"), { megabytes: 1, seed: 3 });
-	writeChain(path.join(DATA, "chain.jsonl"), 100_000);
-	for (let at = 0; at < 200; at++) {
-		const file = path.join(DATA, "store/sessions", `--srv-p${at % 10}--`, `2026-03-04T09-00-00-000Z_${at}.jsonl`);
-		writeSession(file, { megabytes: 0.5, seed: 100 + at, cwd: `/srv/p${at % 10}` });
-	}
-	fs.writeFileSync(marker, "");
+/** Longest time for one run. */
+const PATIENCE_MS = 300_000;
+
+function runOne({ kind, runtime, module }, workload, ...more) {
+	const args = [path.join(ROOT, "benchmark/run-one.mjs"), kind, workload, DATA, module ?? "", ...more];
+	return spawnSync(runtime, args, { encoding: "utf8", timeout: PATIENCE_MS, maxBuffer: 1 << 26 });
 }
 
-const bun = bunBinary();
-const own = path.join(ROOT, "index.mjs");
-/** Who is measured: name, runtime, module. The agent's session manager runs under Bun only. */
-const IMPLEMENTATIONS = [
-	{ name: "omp-session, Node", kind: "own", runtime: process.execPath, module: own },
-	{ name: "omp-session, Bun", kind: "own", runtime: bun, module: own },
-];
-
-function measure({ kind, runtime, module }, workload) {
-	const args = [path.join(ROOT, "benchmark/run-one.mjs"), kind, workload, DATA, module ?? ""];
-	const result = spawnSync(runtime, args, { encoding: "utf8", timeout: 600_000, maxBuffer: 1 << 26 });
+function measure(implementation, workload) {
+	if (WORKLOADS[workload]?.warmUp) runOne(implementation, workload, "--warm-up");
+	const result = runOne(implementation, workload);
 	try {
 		return JSON.parse(result.stdout.trim().split("\n").at(-1));
 	} catch {
-		return {
-			failed: (result.stderr || String(result.error ?? result.signal)).trim().split("\n").slice(0, 3).join(" "),
-		};
+		const reason = result.error?.code === "ETIMEDOUT" ? "takes too long" : result.stderr || String(result.signal);
+		const line = reason.split("\n").find((line) => /error/i.test(line)) ?? reason.trim().split("\n")[0];
+		return { failed: line.trim().slice(0, 80) };
 	}
 }
 
@@ -60,11 +52,12 @@ function median(values) {
 	return sorted[Math.floor(sorted.length / 2)];
 }
 
-/** Medians over the rounds of `{ cpu, wall, peak, p50, p99, stall }`. */
+/** Medians over the rounds. */
 function summarize(results) {
-	const good = results.filter((result) => !result.failed);
-	if (good.length === 0) return { failed: results[0].failed };
+	const good = results?.filter((result) => !result.failed) ?? [];
+	if (good.length === 0) return results && { failed: results[0].failed };
 	const of = (pick) => (good.some((result) => pick(result) !== undefined) ? median(good.map(pick)) : undefined);
+	const { note } = good[0];
 	return {
 		cpu: of((result) => result.cpu),
 		wall: of((result) => result.wall),
@@ -72,17 +65,24 @@ function summarize(results) {
 		p50: of((result) => result.note.p50),
 		p99: of((result) => result.note.p99),
 		stall: of((result) => result.note.stall),
+		note,
 	};
 }
 
+/** Takes turns, so that whatever else the machine does falls on all alike. */
 function run(implementations, workloads) {
 	const table = new Map();
 	for (let round = 0; round < rounds; round++) {
 		for (const workload of workloads) {
 			for (const implementation of implementations) {
+				if (WORKLOADS[workload]?.own && implementation.kind !== "own") continue;
 				const key = `${workload}\u0000${implementation.name}`;
-				table.set(key, [...(table.get(key) ?? []), measure(implementation, workload)]);
+				const known = table.get(key) ?? [];
+				// What failed or took too long once is not tried again.
+				if (known.some((result) => result.failed)) continue;
+				table.set(key, [...known, measure(implementation, workload)]);
 			}
+			if (process.stderr.isTTY) process.stderr.write(`\r${round + 1}/${rounds} ${workload}\u001b[K`);
 		}
 	}
 	return (workload, name) => summarize(table.get(`${workload}\u0000${name}`));
@@ -90,65 +90,75 @@ function run(implementations, workloads) {
 
 const number = (value, digits = 0) => (value === undefined ? "" : value.toFixed(digits));
 
-function report(lines) {
-	setup({ packages: false });
-	prepareData();
-	const agent = installAgent();
-	const implementations = [
-		...IMPLEMENTATIONS,
-		{
-			name: `agent ${AGENT_VERSION}, Bun`,
-			kind: "agent",
-			runtime: bun,
-			module: path.join(agent, "src/session/session-manager.ts"),
-		},
+function workloadTable(workloads, names, result) {
+	const lines = [
+		`| workload | implementation | CPU ms | ratio to the agent | wall ms | peak MB above idle | p50 / p99 µs | stall ms |`,
+		"| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
 	];
-	const reference = implementations.at(-1).name;
-	const workloads = Object.keys(WORKLOADS).filter((name) => name.includes(only) || name === "idle");
-	const result = run(implementations, workloads);
-	lines.push(
-		"| workload | implementation | CPU ms | ratio to the agent | wall ms | peak MB above idle | p50 / p99 ms, stall ms |",
-		"| --- | --- | ---: | ---: | ---: | ---: | --- |",
-	);
 	for (const workload of workloads.filter((name) => name !== "idle")) {
-		const base = result(workload, reference);
-		for (const { name } of implementations) {
-			const { cpu, wall, peak, p50, p99, stall, failed } = result(workload, name);
-			const above = failed ? undefined : peak - result("idle", name).peak;
-			const extra = [p50 && `${number(p50, 3)} / ${number(p99, 3)}`, stall && number(stall, 1)]
-				.filter(Boolean)
-				.join(" ");
-			const ratio = failed || base.failed ? "" : `${number(base.cpu / cpu, 1)}x`;
+		const base = result(workload, REFERENCE);
+		for (const name of names) {
+			const one = result(workload, name);
+			if (one === undefined) continue;
+			if (one.failed) {
+				lines.push(`| ${workload} | ${name} | ${one.failed} |  |  |  |  |  |`);
+				continue;
+			}
+			const ratio = base && !base.failed ? `${(base.cpu / one.cpu).toFixed(1)}x` : "";
+			const times = one.p50 === undefined ? "" : `${number(one.p50 * 1000)} / ${number(one.p99 * 1000)}`;
+			const above = number(one.peak - (result("idle", name)?.peak ?? 0));
 			lines.push(
-				`| ${workload} | ${name} | ${failed ? `fails: ${failed.slice(0, 60)}` : number(cpu)} | ${ratio} | ${number(wall)} | ${number(above)} | ${extra} |`,
+				`| ${workload} | ${name} | ${number(one.cpu)} | ${ratio} | ${number(one.wall)} | ${above} | ${times} | ${number(one.stall, 1)} |`,
 			);
 		}
 	}
-	const limits = [
-		{ name: "Node", kind: "limit", runtime: process.execPath },
-		{ name: "Bun", kind: "limit", runtime: bun },
-	];
-	const limit = run(limits, Object.keys(LIMITS));
-	lines.push("", "| limit | runtime | CPU ms | wall ms | p50 / p99 ms |", "| --- | --- | ---: | ---: | --- |");
-	for (const name of Object.keys(LIMITS)) {
-		for (const runtime of limits) {
-			const { cpu, wall, p50, p99 } = limit(name, runtime.name);
-			lines.push(
-				`| ${name} | ${runtime.name} | ${number(cpu)} | ${number(wall)} | ${p50 ? `${number(p50, 3)} / ${number(p99, 3)}` : ""} |`,
-			);
-		}
-	}
+	return lines;
 }
 
-const lines = [];
-report(lines);
-const bunVersion = spawnSync(bun, ["--version"], { encoding: "utf8" }).stdout.trim();
-const head = [
+function limitTable(limit) {
+	const lines = ["| limit | runtime | CPU ms | wall ms | p50 / p99 µs |", "| --- | --- | ---: | ---: | ---: |"];
+	for (const name of Object.keys(LIMITS)) {
+		for (const runtime of LIMIT_RUNTIMES) {
+			const { cpu, wall, p50, p99 } = limit(name, runtime.name);
+			const times = p50 === undefined ? "" : `${number(p50 * 1000)} / ${number(p99 * 1000)}`;
+			lines.push(`| ${name} | ${runtime.name} | ${number(cpu, 1)} | ${number(wall, 1)} | ${times} |`);
+		}
+	}
+	return lines;
+}
+
+setup({ packages: false });
+prepareData(options);
+const peers = options.quick ? [] : installPeers();
+const implementations = [...OWN, ...peers];
+const names = implementations.map(({ name }) => name);
+const workloads = Object.keys(WORKLOADS)
+	.filter((name) => name.includes(options.only) || name === "idle")
+	.filter((name) => options.huge || !WORKLOADS[name].huge);
+const result = run(implementations, workloads);
+const limit = run(LIMIT_RUNTIMES, Object.keys(LIMITS));
+const bunVersion = spawnSync(bunBinary(), ["--version"], { encoding: "utf8" }).stdout.trim();
+const machine = `${os.cpus().length} cores, ${os.cpus()[0].model}, Node ${process.versions.node}, Bun ${bunVersion}`;
+const command = ["npm run bench --", ...process.argv.slice(2).filter((item) => item !== "--save")].join(" ");
+const lines = [
 	"# Results",
 	"",
-	`\`npm run bench -- ${options.filter((item) => item !== "--save").join(" ")}\`, ${new Date().toISOString().slice(0, 10)}: ${os.cpus().length} cores, ${os.cpus()[0].model}, Node ${process.versions.node}, Bun ${bunVersion}, medians of ${rounds} rounds, every run in a fresh process. Absolute times depend on the machine; the ratios are what counts.`,
+	`\`${command}\`, ${new Date().toISOString().slice(0, 10)}: ${machine}; medians of ${rounds} rounds, every run in a fresh process. Absolute times depend on the machine; the ratios are what counts.`,
 	"",
+	"## Targets",
+	"",
+	...targetTable(
+		OWN.map(({ name }) => name),
+		{ workload: result, limit, peers: peers.map(({ name }) => name) },
+	),
+	"",
+	"## All figures",
+	"",
+	...workloadTable(workloads, names, result),
+	"",
+	"## Limits",
+	"",
+	...limitTable(limit),
 ];
-console.log([...head, ...lines].join("\n"));
-if (options.includes("--save"))
-	fs.writeFileSync(path.join(ROOT, "benchmark/RESULTS.md"), `${[...head, ...lines].join("\n")}\n`);
+console.log(lines.join("\n"));
+if (options.save) fs.writeFileSync(path.join(ROOT, "benchmark/RESULTS.md"), `${lines.join("\n")}\n`);

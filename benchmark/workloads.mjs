@@ -72,34 +72,102 @@ async function longestStall(work) {
 	return longest;
 }
 
+/** Peers write as they append, or have no call for it. */
+const flush = async (session) => session.flush?.();
+
+/** What the list of a store shows; read whole, so that nobody can leave it for later. */
+function shown(infos) {
+	return { count: infos.length, messages: infos.reduce((sum, info) => sum + info.messageCount, 0) };
+}
+
+const forgetLists = (data) => fs.rmSync(path.join(data.agentDir, "omp-session"), { recursive: true, force: true });
+
+function lists(name, store) {
+	return {
+		[`list ${name}`]: {
+			store,
+			prepare: (_api, data) => forgetLists(data),
+			run: async (api) => shown(await api.SessionManager.listAll()),
+		},
+		[`list ${name}, texts`]: {
+			store,
+			prepare: (_api, data) => forgetLists(data),
+			run: async (api) => ({
+				letters: (await api.SessionManager.listAll()).reduce((sum, info) => sum + info.allMessagesText.length, 0),
+			}),
+		},
+		[`list ${name}, again in a new process`]: {
+			store,
+			// Another process has listed the store before.
+			warmUp: async (api) => api.SessionManager.listAll(),
+			run: async (api) => shown(await api.SessionManager.listAll()),
+		},
+	};
+}
+
+/** Warm calls on the chain of 100,000 entries. */
+function warm(call, times) {
+	return {
+		prepare: async (api, data) => {
+			const session = await api.SessionManager.open(data["chain-100k"]);
+			const ids = session.getEntries().map((entry) => entry.id);
+			call(session, ids);
+			return { session, ids };
+		},
+		run: async (_api, _data, { session, ids }) => {
+			for (let at = 0; at < times; at++) call(session, ids);
+			return {};
+		},
+	};
+}
+
+/** Open and three reads of a chain, for showing that costs grow with the entries and no faster. */
+function linear(thousands) {
+	return {
+		[`chain of ${thousands}k: open, branch, context, tree`]: {
+			own: true,
+			run: async (api, data) => {
+				const session = await api.SessionManager.open(data[`chain-${thousands}k`]);
+				return {
+					entries: session.getBranch().length,
+					messages: session.buildSessionContext().messages.length,
+					roots: session.getTree().length,
+				};
+			},
+		},
+	};
+}
+
+const opened = (name) => ({
+	run: async (api, data) => ({ id: (await api.SessionManager.open(data[name])).getHeader().id }),
+});
+
 export const WORKLOADS = {
 	idle: { run: async () => ({}) },
-	open: { run: async (api, data) => ({ entries: (await api.SessionManager.open(data.large)).getHeader().id }) },
-	"open + context, compactions": {
+	"open 1 MB": opened("small"),
+	"open 10 MB": opened("medium"),
+	"open 100 MB": opened("large"),
+	"open 100 MB + context, compactions": {
 		run: async (api, data) => {
 			const session = await api.SessionManager.open(data.large);
 			return { letters: touch(session.buildSessionContext().messages) };
 		},
 	},
-	"open + full context": {
+	"open 100 MB + full context": {
 		run: async (api, data) => {
 			const session = await api.SessionManager.open(data.plain);
 			return { letters: touch(session.buildSessionContext().messages) };
 		},
 	},
-	"list 200 x 0.5 MB": { run: async (api) => ({ count: (await api.SessionManager.listAll()).length }), store: "store" },
-	"list 200 x 0.5 MB, texts": {
-		run: async (api) => ({
-			letters: (await api.SessionManager.listAll()).reduce((sum, info) => sum + info.allMessagesText.length, 0),
-		}),
-		store: "store",
-	},
+	"open 2.5 GB": { ...opened("2.5gb"), huge: true },
+	...lists("200 x 0.5 MB", "store"),
+	...lists("2,000 x 0.1 MB", "store-2000"),
 	"append 10,000 x 2 KB + flush": {
 		prepare: (api, data) => openCopy(api, data, "small"),
 		run: async (_api, _data, session) => {
 			const text = "x".repeat(1700);
 			const times = burst(10_000, (at) => session.appendMessage(assistant(`${at} ${text}`)));
-			await session.flush();
+			await flush(session);
 			return times;
 		},
 	},
@@ -108,85 +176,65 @@ export const WORKLOADS = {
 			const session = api.SessionManager.create("/srv/garden", data.scratch);
 			for (let at = 0; at < 10_000; at++) session.appendCustomEntry("tick", at);
 			session.appendMessage(assistant("done"));
-			await session.flush();
+			await flush(session);
 			return {};
 		},
 	},
-	"getBranch, warm": {
-		prepare: async (api, data) => {
-			const session = await api.SessionManager.open(data.chain);
-			session.getBranch();
-			return session;
-		},
-		run: async (_api, _data, session) => {
-			for (let at = 0; at < 20; at++) session.getBranch();
-			return {};
-		},
-	},
-	"buildSessionContext, warm": {
-		prepare: async (api, data) => {
-			const session = await api.SessionManager.open(data.chain);
-			session.buildSessionContext();
-			return session;
-		},
-		run: async (_api, _data, session) => {
-			for (let at = 0; at < 20; at++) session.buildSessionContext();
-			return {};
-		},
-	},
-	"getTree, warm": {
-		prepare: async (api, data) => {
-			const session = await api.SessionManager.open(data.chain);
-			session.getTree();
-			return session;
-		},
-		run: async (_api, _data, session) => {
-			for (let at = 0; at < 5; at++) session.getTree();
-			return {};
-		},
-	},
-	"look-ups, warm": {
-		prepare: async (api, data) => {
-			const session = await api.SessionManager.open(data.chain);
-			const ids = session.getEntries().map((entry) => entry.id);
-			for (const id of ids) session.getEntry(id);
-			return { session, ids };
-		},
-		run: async (_api, _data, { session, ids }) => {
-			for (let round = 0; round < 5; round++) {
-				for (const id of ids) {
-					session.getEntry(id);
-					session.getLeafId();
-					session.getLabel(id);
-				}
-			}
-			return {};
-		},
-	},
+	"20 x getBranch, warm": warm((session) => session.getBranch(), 20),
+	"20 x buildSessionContext, warm": warm((session) => session.buildSessionContext(), 20),
+	"5 x getTree, warm": warm((session) => session.getTree(), 5),
+	"20 x getEntries, warm": warm((session) => session.getEntries(), 20),
+	"500,000 x getEntry, warm": warm((session, ids) => {
+		for (const id of ids) session.getEntry(id);
+	}, 5),
+	"500,000 x getLeafId, warm": warm((session, ids) => {
+		for (const _ of ids) session.getLeafId();
+	}, 5),
+	"500,000 x getLabel, warm": warm((session, ids) => {
+		for (const id of ids) session.getLabel(id);
+	}, 5),
+	// A peer that looks through all entries for each call would take hours for more.
+	"2,000 x getChildren, warm": warm((session, ids) => {
+		for (let at = 0; at < 1000; at++) session.getChildren(ids[at]);
+	}, 2),
 	"rename 100 MB": {
 		prepare: (api, data) => openCopy(api, data, "large"),
 		run: async (_api, _data, session) => {
-			await session.setSessionName("A new name");
+			if (session.setSessionName) await session.setSessionName("A new name");
+			else session.appendSessionInfo("A new name");
 			return {};
 		},
 	},
 	"fork 100 MB": {
 		prepare: (api, data) => openCopy(api, data, "large"),
-		run: async (_api, _data, session) => {
-			await session.fork();
+		run: async (api, data, session) => {
+			if (session.fork) await session.fork();
+			else api.SessionManager.forkFrom(session.getSessionFile(), "/srv/other", data.scratch);
 			return {};
 		},
 	},
-	"branch into a file, 100 MB": {
+	"branch 100 MB into a file": {
 		prepare: (api, data) => openCopy(api, data, "large"),
 		run: async (_api, _data, session) => {
 			session.createBranchedSession(session.getLeafId());
-			await session.flush();
+			await flush(session);
 			return {};
 		},
 	},
-	"stall while opening": {
+	...linear(10),
+	...linear(100),
+	...linear(1000),
+	"stall while opening 100 MB": {
 		run: async (api, data) => ({ stall: await longestStall(() => api.SessionManager.open(data.large)) }),
+	},
+	"stall while listing 200 x 0.5 MB": {
+		store: "store",
+		prepare: (_api, data) => forgetLists(data),
+		run: async (api) => ({ stall: await longestStall(() => api.SessionManager.listAll()) }),
+	},
+	"stall while opening 500 MB": {
+		huge: true,
+		run: async (api, data) => ({ stall: await longestStall(() => api.SessionManager.open(data["500mb"])) }),
 	},
 };
 
@@ -225,4 +273,31 @@ export const LIMITS = {
 		fs.fsyncSync(file);
 		return times;
 	},
+	"500,000 Map look-ups": async () => {
+		const ids = Array.from({ length: 100_000 }, (_, at) => at.toString(16).padStart(8, "0"));
+		const map = new Map(ids.map((id) => [id, { id }]));
+		let found = 0;
+		for (let round = 0; round < 6; round++) {
+			if (round === 1) startClock();
+			for (const id of ids) if (map.get(id)) found++;
+		}
+		return { found };
+	},
+	"20 array copies of 100,000": async () => {
+		const array = Array.from({ length: 100_000 }, (_, at) => ({ at }));
+		let length = 0;
+		for (let round = 0; round < 21; round++) {
+			if (round === 1) startClock();
+			length += array.slice().length;
+		}
+		return { length };
+	},
 };
+
+/** Set by a limit that had something to prepare: what is measured begins here. */
+export const clock = { cpu: undefined, wall: undefined };
+
+function startClock() {
+	clock.cpu = process.cpuUsage();
+	clock.wall = performance.now();
+}
