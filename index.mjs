@@ -17,5 +17,3 @@ export const {
 	parseSessionEntries,
 	resolveResumableSession,
 } = omp;
-
-export default omp;

@@ -1,68 +1,48 @@
-/**
- * Finds and loads the addon of this platform. Every candidate is a literal `require`, so that
- * bundlers and `bun build --compile` see it.
- */
+/** Loads the addon of this platform, and says what to do where there is none. */
 
+const path = require("node:path");
+const { ADDONS } = require("./addons.js");
+const { sessionError } = require("./error.js");
+const { platformName } = require("./platform.js");
 const { version } = require("../package.json");
 
-function isMusl() {
-	const report = process.report?.getReport?.();
-	const libraries = report?.sharedObjects ?? [];
-	return !report?.header?.glibcVersionRuntime && libraries.some((name) => name.includes("musl"));
+const UNAVAILABLE = "ERR_ADDON_UNAVAILABLE";
+
+/** An addon of this version; one of another version has other functions. */
+function use(addon) {
+	if (addon.NATIVE_VERSION === version) return addon;
+	throw new Error(`this is the addon of version ${addon.NATIVE_VERSION}, needed is ${version}`);
 }
 
-/** What to try, in order: the addon built in the source tree, then the package of the platform. */
-const CANDIDATES = {
-	"linux-x64-gnu": [() => require("../omp-session.linux-x64-gnu.node"), () => require("@omp-session/linux-x64-gnu")],
-	"linux-x64-musl": [() => require("../omp-session.linux-x64-musl.node"), () => require("@omp-session/linux-x64-musl")],
-	"linux-arm64-gnu": [
-		() => require("../omp-session.linux-arm64-gnu.node"),
-		() => require("@omp-session/linux-arm64-gnu"),
-	],
-	"linux-arm64-musl": [
-		() => require("../omp-session.linux-arm64-musl.node"),
-		() => require("@omp-session/linux-arm64-musl"),
-	],
-	"darwin-x64": [() => require("../omp-session.darwin-x64.node"), () => require("@omp-session/darwin-x64")],
-	"darwin-arm64": [() => require("../omp-session.darwin-arm64.node"), () => require("@omp-session/darwin-arm64")],
-	"win32-x64-msvc": [() => require("../omp-session.win32-x64-msvc.node"), () => require("@omp-session/win32-x64-msvc")],
-	"win32-arm64-msvc": [
-		() => require("../omp-session.win32-arm64-msvc.node"),
-		() => require("@omp-session/win32-arm64-msvc"),
-	],
-};
-
-function platformName() {
-	const base = `${process.platform}-${process.arch}`;
-	if (process.platform === "linux") return `${base}-${isMusl() ? "musl" : "gnu"}`;
-	return process.platform === "win32" ? `${base}-msvc` : base;
+/** The first sentence of why something could not be loaded; what follows is about the program's own files. */
+function reason(error) {
+	return String(error?.message ?? error).split("\n")[0];
 }
 
 function load() {
-	const name = platformName();
-	const candidates = CANDIDATES[name];
-	if (!candidates) {
-		throw Object.assign(
-			new Error(`omp-session has no addon for ${name}. Supported: ${Object.keys(CANDIDATES).join(", ")}`),
-			{ code: "ERR_INVALID_ARGUMENT" },
+	const platform = platformName();
+	const addon = ADDONS[platform];
+	if (!addon) {
+		throw sessionError(
+			UNAVAILABLE,
+			`omp-session has no addon for ${platform}; there are some for ${Object.keys(ADDONS).join(", ")}. ` +
+				"With Rust and its source tree one can be built: see docs/RELEASE.md there",
 		);
 	}
-	const failures = [];
-	for (const candidate of candidates) {
-		try {
-			const addon = candidate();
-			if (addon.NATIVE_VERSION === version) return addon;
-			failures.push(`an addon of version ${addon.NATIVE_VERSION} was found where ${version} is needed`);
-		} catch (error) {
-			failures.push(String(error?.message ?? error).split("\n")[0]);
-		}
-	}
-	throw Object.assign(
-		new Error(
-			`omp-session could not load its addon for ${name}: ${failures.join("; ")}. ` +
-				"In a source tree run `npm run build`; otherwise install the package again with optional dependencies.",
-		),
-		{ code: "ERR_INVALID_ARGUMENT", causes: failures },
+	const tried = [];
+	const loaded = addon(use, (error) => tried.push(reason(error)));
+	if (loaded) return loaded;
+	const [built, installed] = tried;
+	const places = [
+		`  ${path.join(__dirname, "..", `omp-session.${platform}.node`)}: ${built}`,
+		`  @omp-session/${platform}, looked for from ${__dirname}: ${installed}`,
+	];
+	throw sessionError(
+		UNAVAILABLE,
+		`omp-session ${version} could not load its addon for ${platform}. It tried\n${places.join("\n")}\n` +
+			`Install the package again, with optional dependencies (npm install --include=optional omp-session@${version}); ` +
+			"in the source tree, run npm run build",
+		{ tried: places.map((place) => place.trim()) },
 	);
 }
 

@@ -1,4 +1,4 @@
-/** What this machine is, in the words of the packages. */
+/** Where things are on this machine: the tree, and Bun. */
 
 import { existsSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -10,23 +10,6 @@ export const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "
 /** Whether a module is the program that was started, also through a symbolic link. */
 export function isProgram(url) {
 	return process.argv[1] !== undefined && realpathSync(process.argv[1]) === realpathSync(fileURLToPath(url));
-}
-
-function libc() {
-	return process.report.getReport().header.glibcVersionRuntime ? "gnu" : "musl";
-}
-
-/** Name of the platform as in the addon's file name. */
-export function platformName() {
-	const base = `${process.platform}-${process.arch}`;
-	if (process.platform === "linux") return `${base}-${libc()}`;
-	return process.platform === "win32" ? `${base}-msvc` : base;
-}
-
-/** The file cargo leaves. */
-export function libraryName() {
-	if (process.platform === "win32") return "omp_session.dll";
-	return process.platform === "darwin" ? "libomp_session.dylib" : "libomp_session.so";
 }
 
 /** Path of the Bun that npm installed, or of one on the PATH. */

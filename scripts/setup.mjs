@@ -22,10 +22,10 @@ function installPackages() {
 	if (result.status !== 0) throw new Error("npm ci failed, see above");
 }
 
-/** @param {{ packages?: boolean }} [what] the demo needs no npm packages */
-export function setup({ packages = true } = {}) {
+/** @param {{ packages?: boolean, addon?: boolean }} [what] is needed: the demo has no use for npm packages */
+export function setup({ packages = true, addon = true } = {}) {
 	if (packages) installPackages();
-	build();
+	if (addon) build();
 }
 
 if (isProgram(import.meta.url)) {

@@ -1,0 +1,4 @@
+const omp = require("omp-session");
+const { run } = require("./scenario.cjs");
+
+run(omp);
