@@ -79,6 +79,22 @@ describe("verify", () => {
 		assert.deepEqual([found.ok, found.hasHeader, found.version, found.entries], [false, false, 0, 2]);
 	});
 
+	for (const [what, content, reason] of [
+		["an empty file", "", /^the file is empty$/],
+		["a file of white space", " \n\n", /nothing but white space/],
+		["a file without a header", text(one), /no session header/],
+		["a line that is not JSON", `${text(header)}{cut\n`, /^line 2: not valid JSON$/],
+		["a last line that is cut off", `${text(header)}{"type":"mess`, /cut off, from byte \d+ on$/],
+		["an entry whose parent is missing", text(header, custom("lost", "gone")), /parent of entry lost is missing/],
+		["entries in a circle", text(header, custom("a", "b"), custom("b", "a")), /parents of entry a lead in a circle/],
+	]) {
+		test(`says in words what is wrong with ${what}`, async () => {
+			const found = await SessionManager.verify(write("s/one.jsonl", content));
+			assert.equal(found.ok, false);
+			assert.match(found.reason, reason);
+		});
+	}
+
 	test("of a missing file is refused", async () => {
 		await assert.rejects(SessionManager.verify(at("nothing.jsonl")), { code: "ENOENT", path: at("nothing.jsonl") });
 	});

@@ -6,8 +6,6 @@ const { sessionError } = require("./error.js");
 const { platformName } = require("./platform.js");
 const { version } = require("../package.json");
 
-const UNAVAILABLE = "ERR_ADDON_UNAVAILABLE";
-
 /** An addon of this version; one of another version has other functions. */
 function use(addon) {
 	if (addon.NATIVE_VERSION === version) return addon;
@@ -24,7 +22,7 @@ function load() {
 	const addon = ADDONS[platform];
 	if (!addon) {
 		throw sessionError(
-			UNAVAILABLE,
+			"ERR_ADDON_UNAVAILABLE",
 			`omp-session has no addon for ${platform}; there are some for ${Object.keys(ADDONS).join(", ")}. ` +
 				"With Rust and its source tree one can be built: see docs/RELEASE.md there",
 		);
@@ -38,7 +36,7 @@ function load() {
 		`  @omp-session/${platform}, looked for from ${__dirname}: ${installed}`,
 	];
 	throw sessionError(
-		UNAVAILABLE,
+		"ERR_ADDON_UNAVAILABLE",
 		`omp-session ${version} could not load its addon for ${platform}. It tried\n${places.join("\n")}\n` +
 			`Install the package again, with optional dependencies (npm install --include=optional omp-session@${version}); ` +
 			"in the source tree, run npm run build",

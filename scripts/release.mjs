@@ -41,7 +41,9 @@ function checkVersion(tag) {
 }
 
 try {
-	const { values } = parseArgs({ options: { tag: { type: "string" }, "dry-run": { type: "boolean", default: false } } });
+	const { values } = parseArgs({
+		options: { tag: { type: "string" }, "dry-run": { type: "boolean", default: false } },
+	});
 	const isDryRun = values["dry-run"];
 	if (!isDryRun) checkVersion(values.tag);
 	for (const packed of packAll(path.join(ROOT, "dist"), { all: !isDryRun })) publish(packed, isDryRun);

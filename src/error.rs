@@ -123,9 +123,7 @@ impl fmt::Display for Error {
             ),
             Error::InvalidArgument { reason } => f.write_str(reason),
             Error::Io { path, syscall, source, .. } => {
-                let text = source.to_string();
-                let text = text.split(" (os error").next().unwrap_or(&text);
-                write!(f, "{}: {text}, {syscall} '{}'", errno_name(source), path.display())
+                write!(f, "{}: {}, {syscall} '{}'", errno_name(source), system_text(source), path.display())
             }
         }
     }
@@ -138,6 +136,14 @@ impl std::error::Error for Error {
             _ => None,
         }
     }
+}
+
+/// The system's words for an I/O failure, which begin in lower case as those of Node.js do.
+fn system_text(error: &io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or(&text);
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| format!("{}{}", first.to_ascii_lowercase(), letters.as_str()))
 }
 
 /// The system's name of an I/O failure, as Node.js spells it in `error.code`.

@@ -39,10 +39,35 @@ pub struct Verification {
 impl Verification {
     /// Whether every agent can open the file and sees everything that is in it.
     pub fn is_ok(&self) -> bool {
-        let links = self.orphans.is_empty() && self.cycles.is_empty();
+        self.reason().is_none()
+    }
+
+    /// What is in the way of that first, in words.
+    pub fn reason(&self) -> Option<String> {
+        if self.size == 0 {
+            return Some("the file is empty".into());
+        }
+        if self.report.lines == 0 {
+            return Some("the file holds nothing but white space or NUL bytes".into());
+        }
+        if !self.has_header {
+            return Some("the file has no session header".into());
+        }
         // Objects without an id are no entries for any agent, and no obstacle.
-        let notes = self.report.skipped.iter().filter(|skipped| skipped.reason == NO_ID).count() as u64;
-        self.has_header && links && self.report.skipped_count == notes && self.report.torn_tail.is_none()
+        let obstacles = || self.report.skipped.iter().filter(|skipped| skipped.reason != NO_ID);
+        let notes = self.report.skipped.len() - obstacles().count();
+        if self.report.skipped_count > notes as u64 {
+            let first = obstacles().next().map(|skipped| format!("line {}: {}", skipped.line, skipped.reason));
+            return Some(first.unwrap_or_else(|| "more lines are no entries than are listed".into()));
+        }
+        if let Some(offset) = self.report.torn_tail {
+            return Some(format!("the last line is cut off, from byte {offset} on"));
+        }
+        let first = |ids: &[Vec<u8>]| ids.first().map(|id| String::from_utf8_lossy(id).into_owned());
+        if let Some(id) = first(&self.orphans) {
+            return Some(format!("the parent of entry {id} is missing"));
+        }
+        first(&self.cycles).map(|id| format!("the parents of entry {id} lead in a circle"))
     }
 }
 

@@ -9,6 +9,8 @@
  * - `ERR_SESSION_LOCKED`: another process kept its lock for 5 s; nothing is lost
  * - `ERR_AMBIGUOUS_SESSION`: the beginning of an id fits several sessions (`candidates`)
  * - `ERR_INVALID_ARGUMENT`: a value of the wrong type
+ * - `ERR_ADDON_UNAVAILABLE`: thrown by the import of the package: this platform's addon is not there, or it
+ *   is one of another version (`tried` says where it was looked for)
  */
 export type SessionErrorCode =
 	| "ERR_ENTRY_NOT_FOUND"
@@ -16,7 +18,8 @@ export type SessionErrorCode =
 	| "ERR_SESSION_CONFLICT"
 	| "ERR_SESSION_LOCKED"
 	| "ERR_AMBIGUOUS_SESSION"
-	| "ERR_INVALID_ARGUMENT";
+	| "ERR_INVALID_ARGUMENT"
+	| "ERR_ADDON_UNAVAILABLE";
 
 /**
  * The shape of the errors.
@@ -51,4 +54,6 @@ export interface SessionError extends Error {
 	candidates?: { id: string; path: string }[];
 	/** Name of the argument of the wrong type. */
 	argument?: string;
+	/** Places where the addon was looked for, each with what was wrong. */
+	tried?: string[];
 }

@@ -111,6 +111,8 @@ export interface Verification extends Omit<LoadReport, "path"> {
 	path: string;
 	/** Whether every agent can open the file and sees everything in it. */
 	ok: boolean;
+	/** What is in the way of that first, in words; absent if nothing is. */
+	reason?: string;
 	/** Bytes. */
 	size: number;
 	hasHeader: boolean;

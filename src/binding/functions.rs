@@ -91,9 +91,14 @@ fn list(items: &[Vec<u8>]) -> String {
 pub fn verify_session(path: String, blobs: String) -> AsyncTask<Job<Verification, String>> {
     let work = move || verify(Path::new(&path), &BlobStore::new(PathBuf::from(blobs)));
     AsyncTask::new(Job::new("verify", work, |_, found| {
+        let mut reason = String::new();
+        if let Some(text) = found.reason() {
+            let quoted = list(&[text.into_bytes()]);
+            reason = format!(",\"reason\":{}", &quoted[1..quoted.len() - 1]);
+        }
         let hashes: Vec<Vec<u8>> = found.missing_blobs.iter().map(|hash| hash.clone().into_bytes()).collect();
         Ok(format!(
-            "{{\"ok\":{},\"size\":{},\"hasHeader\":{},\"version\":{},\"orphans\":{},\"cycles\":{},\"duplicateIds\":{},\"missingBlobs\":{},{}",
+            "{{\"ok\":{}{reason},\"size\":{},\"hasHeader\":{},\"version\":{},\"orphans\":{},\"cycles\":{},\"duplicateIds\":{},\"missingBlobs\":{},{}",
             found.is_ok(),
             found.size,
             found.has_header,
