@@ -35,7 +35,8 @@ impl Unsynced {
 }
 
 impl Session {
-    /// Writes what is queued and says what has to be synced. Call [`Session::synced`] after it.
+    /// Writes what is queued and says what has to be synced: [`Unsynced::sync`], then, if that fails,
+    /// [`Session::sync_failed`].
     pub fn flush(&mut self, blobs: &dyn BlobSink) -> Result<Option<Unsynced>> {
         let Body::Disk(disk) = &self.body else { return Ok(None) };
         if disk.file.is_none() && !disk.has_unwritten() && !disk.unsynced_data && !disk.unsynced_name {

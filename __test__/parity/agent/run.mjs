@@ -2,15 +2,15 @@
  * Runs the agent as it is and with its session manager replaced by this one, on the same prompts, and
  * compares what it says and what it stores. `node run.mjs <agent package> <bun>`
  */
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
-import { pathToFileURL } from "node:url";
 import { startServer } from "./mock-server.mjs";
 
 const [agentPackage, bun] = process.argv.slice(2);
-const INDEX = pathToFileURL(path.resolve(import.meta.dirname, "../../../index.mjs")).href;
+const INDEX = path.resolve(import.meta.dirname, "../../../index.mjs");
+const REPLACE = path.resolve(import.meta.dirname, "../../../examples/replace-session-manager.mjs");
 const ROOT = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), "omp-session-agent-"));
 
 /** A copy of the agent whose session manager is a re-export of this package. */
@@ -18,10 +18,8 @@ function replacedAgent() {
 	const copy = path.join(agentPackage, "../../../replaced/node_modules/@oh-my-pi/pi-coding-agent");
 	fs.rmSync(copy, { recursive: true, force: true });
 	fs.cpSync(agentPackage, copy, { recursive: true });
-	fs.writeFileSync(
-		path.join(copy, "src/session/session-manager.ts"),
-		`export * from ${JSON.stringify(INDEX.replace("file://", ""))};\n`,
-	);
+	const made = spawnSync(process.execPath, [REPLACE, copy, INDEX], { encoding: "utf8" });
+	if (made.status !== 0) throw new Error(made.stderr);
 	return copy;
 }
 
