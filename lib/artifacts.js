@@ -146,4 +146,24 @@ class InMemoryArtifacts {
 	}
 }
 
-module.exports = { ArtifactStore, artifactsDir, InMemoryArtifacts };
+/** The artifacts of the session that a manager is on. */
+class Artifacts {
+	#file;
+	#store;
+
+	/** @param {string | undefined} file of the session; undefined for one in memory */
+	of(file) {
+		if (this.#store === undefined || this.#file !== file) {
+			this.#store = file === undefined ? new InMemoryArtifacts() : new ArtifactStore(file);
+			this.#file = file;
+		}
+		return this.#store;
+	}
+
+	/** Another session begins; in memory its file does not tell. */
+	forget() {
+		this.#store = undefined;
+	}
+}
+
+module.exports = { Artifacts, ArtifactStore, artifactsDir, InMemoryArtifacts };

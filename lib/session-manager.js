@@ -6,13 +6,14 @@
 const path = require("node:path");
 const { sessionError, argumentError } = require("./error.js");
 const args = require("./arguments.js");
+const fields = require("./entry-fields.js");
 const { EntryWriter } = require("./entry-writer.js");
 const { contextFromPlan } = require("./context.js");
 const { hasReplayPayload, withoutReplay } = require("./loaded-entry.js");
-const { ArtifactStore, artifactsDir, InMemoryArtifacts } = require("./artifacts.js");
+const { Artifacts, artifactsDir } = require("./artifacts.js");
 const { getBlobsDir } = require("./places.js");
-const { nextSessionId } = require("./snowflake.js");
 const native = require("./binding.js");
+const damage = require("./damage.js");
 const factories = require("./session-factories.js");
 const lists = require("./list.js");
 const files = require("./session-files.js");
@@ -29,7 +30,7 @@ class SessionManager {
 	#on;
 	#writer;
 	#queue = Promise.resolve();
-	#artifacts;
+	#artifacts = new Artifacts();
 
 	constructor(key, on) {
 		if (key !== KEY) {
@@ -82,20 +83,12 @@ class SessionManager {
 		return lists.listAll(storage);
 	}
 
-	/** What is wrong with a file. Changes nothing. */
 	static async verify(filePath) {
-		args.requirePath("SessionManager.verify", "path", filePath);
-		const file = path.resolve(filePath);
-		return { path: file, ...JSON.parse(await native.verifySession(file, getBlobsDir())) };
+		return damage.verify(filePath);
 	}
 
-	/** Makes of a damaged file one that every agent can open; the original is kept. */
 	static async repair(filePath, options) {
-		args.requirePath("SessionManager.repair", "path", filePath);
-		const dryRun = args.optionalBoolean("SessionManager.repair", "dryRun", options?.dryRun) ?? false;
-		const now = Date.now();
-		const result = await native.repairSession(path.resolve(filePath), nextSessionId(now), process.cwd(), now, dryRun);
-		return { path: path.resolve(filePath), dryRun, ...JSON.parse(result) };
+		return damage.repair(filePath, options);
 	}
 
 	// ---- what it is
@@ -147,84 +140,49 @@ class SessionManager {
 	}
 
 	appendThinkingLevelChange(thinkingLevel) {
-		const level = args.optionalString("appendThinkingLevelChange", "thinkingLevel", thinkingLevel);
-		return this.#writer.append("thinking_level_change", { thinkingLevel: level ?? null });
+		return this.#writer.append("thinking_level_change", fields.thinkingLevelChange(thinkingLevel));
 	}
 
 	appendServiceTierChange(serviceTier) {
-		const tier = args.optionalString("appendServiceTierChange", "serviceTier", serviceTier);
-		return this.#writer.append("service_tier_change", { serviceTier: tier ?? null });
+		return this.#writer.append("service_tier_change", fields.serviceTierChange(serviceTier));
 	}
 
 	appendModeChange(mode, data) {
-		args.requireString("appendModeChange", "mode", mode);
-		return this.#writer.append("mode_change", { mode, data: data ?? undefined });
+		return this.#writer.append("mode_change", fields.modeChange(mode, data));
 	}
 
 	appendModelChange(model, role) {
-		args.requireString("appendModelChange", "model", model);
-		return this.#writer.append("model_change", {
-			model,
-			role: args.optionalString("appendModelChange", "role", role),
-		});
+		return this.#writer.append("model_change", fields.modelChange(model, role));
 	}
 
 	appendSessionInit(init) {
-		args.requireObject("appendSessionInit", "init", init);
-		// The envelope is the session's to give.
-		const { type: _type, id: _id, parentId: _parentId, timestamp: _timestamp, ...fields } = init;
-		return this.#writer.append("session_init", fields);
+		return this.#writer.append("session_init", fields.sessionInit(init));
 	}
 
-	appendCompaction(summary, shortSummary, firstKeptEntryId, tokensBefore, details, fromExtension, preserveData) {
-		args.requireString("appendCompaction", "summary", summary);
-		args.requireString("appendCompaction", "firstKeptEntryId", firstKeptEntryId);
-		args.requireNumber("appendCompaction", "tokensBefore", tokensBefore);
-		return this.#writer.append("compaction", {
-			summary,
-			shortSummary: args.optionalString("appendCompaction", "shortSummary", shortSummary),
-			firstKeptEntryId,
-			tokensBefore,
-			details: details ?? undefined,
-			fromExtension: args.optionalBoolean("appendCompaction", "fromExtension", fromExtension),
-			preserveData: preserveData ?? undefined,
-		});
+	appendCompaction(...given) {
+		return this.#writer.append("compaction", fields.compaction(...given));
 	}
 
 	appendCustomEntry(customType, data) {
-		args.requireString("appendCustomEntry", "customType", customType);
-		return this.#writer.append("custom", { customType, data });
+		return this.#writer.append("custom", fields.custom(customType, data));
 	}
 
-	appendCustomMessageEntry(customType, content, display, details, attribution) {
-		args.requireString("appendCustomMessageEntry", "customType", customType);
-		if (typeof content !== "string")
-			args.requireArray("appendCustomMessageEntry", "content", content, "a string or an array");
-		args.requireBoolean("appendCustomMessageEntry", "display", display);
-		return this.#writer.append("custom_message", {
-			customType,
-			content,
-			display,
-			details: details ?? undefined,
-			attribution: args.optionalString("appendCustomMessageEntry", "attribution", attribution) ?? "agent",
-		});
+	appendCustomMessageEntry(...given) {
+		return this.#writer.append("custom_message", fields.customMessage(...given));
 	}
 
 	appendTtsrInjection(ruleNames) {
-		args.requireStrings("appendTtsrInjection", "ruleNames", ruleNames);
-		return this.#writer.append("ttsr_injection", { injectedRules: ruleNames });
+		return this.#writer.append("ttsr_injection", fields.ttsrInjection(ruleNames));
 	}
 
 	appendMCPToolSelection(selectedToolNames) {
-		args.requireStrings("appendMCPToolSelection", "selectedToolNames", selectedToolNames);
-		return this.#writer.append("mcp_tool_selection", { selectedToolNames: [...selectedToolNames] });
+		return this.#writer.append("mcp_tool_selection", fields.mcpToolSelection(selectedToolNames));
 	}
 
 	appendLabelChange(targetId, label) {
-		args.requireString("appendLabelChange", "targetId", targetId);
-		const text = args.optionalString("appendLabelChange", "label", label);
+		const change = fields.labelChange(targetId, label);
 		this.#require(targetId);
-		return this.#writer.append("label", { targetId, label: text });
+		return this.#writer.append("label", change);
 	}
 
 	/**
@@ -309,14 +267,8 @@ class SessionManager {
 			args.requireString("branchWithSummary", "branchFromId", from);
 			this.#require(from);
 		}
-		args.requireString("branchWithSummary", "summary", summary);
-		const fields = {
-			fromId: from ?? "root",
-			summary,
-			details: details ?? undefined,
-			fromExtension: args.optionalBoolean("branchWithSummary", "fromExtension", fromExtension),
-		};
-		return this.#writer.append("branch_summary", fields, fields, from);
+		const summarized = fields.branchSummary(from, summary, details, fromExtension);
+		return this.#writer.append("branch_summary", summarized, summarized, from);
 	}
 
 	getLastModelChangeRole() {
@@ -368,7 +320,7 @@ class SessionManager {
 	async newSession(options) {
 		return this.#inTurn(async () => {
 			const file = await files.newSession(this.#on, options);
-			this.#artifacts = undefined;
+			this.#artifacts.forget();
 			return file;
 		});
 	}
@@ -443,29 +395,20 @@ class SessionManager {
 		return file === undefined ? null : artifactsDir(file);
 	}
 
-	#artifactStore() {
-		const { state } = this.#on;
-		if (this.#artifacts === undefined || this.#artifacts.file !== state.file) {
-			const store = state.file === undefined ? new InMemoryArtifacts() : new ArtifactStore(state.file);
-			this.#artifacts = { file: state.file, store };
-		}
-		return this.#artifacts.store;
-	}
-
 	async allocateArtifactPath(toolType) {
 		args.requireString("allocateArtifactPath", "toolType", toolType);
-		return this.#artifactStore().allocatePath(toolType);
+		return this.#artifacts.of(this.#state.file).allocatePath(toolType);
 	}
 
 	async saveArtifact(content, toolType) {
 		args.requireString("saveArtifact", "content", content);
 		args.requireString("saveArtifact", "toolType", toolType);
-		return this.#artifactStore().save(content, toolType);
+		return this.#artifacts.of(this.#state.file).save(content, toolType);
 	}
 
 	async getArtifactPath(id) {
 		args.requireString("getArtifactPath", "id", id);
-		return this.#artifactStore().getPath(id);
+		return this.#artifacts.of(this.#state.file).getPath(id);
 	}
 
 	async putBlob(data) {
