@@ -23,8 +23,10 @@ async function read(file: string): Promise<string[]> {
 	return [...texts, ...infos.map((info) => info.firstMessage), `${context.messages.length} messages`];
 }
 
-// @ts-expect-error a label belongs to an entry, whose id is a string
-SessionManager.inMemory("/srv/garden").appendLabelChange(1, "start");
+export function wrong(session: SessionManager): void {
+	// @ts-expect-error a label belongs to an entry, whose id is a string
+	session.appendLabelChange(1, "start");
+}
 
 export function explain(error: unknown): string {
 	return (error as SessionError).code;
