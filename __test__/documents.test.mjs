@@ -28,6 +28,16 @@ test("the map of the code names every file of lib and every part of the core", (
 	for (const name of namesIn("src", "session")) assert.ok(map.includes(name), `src/session/${name}`);
 });
 
+test("the description of the format names every type, role, block and field that the types have", () => {
+	const format = read("docs", "FORMAT.md");
+	for (const file of ["entries.d.ts", "messages.d.ts"]) {
+		const types = read("types", file);
+		for (const [, name] of types.matchAll(/^\t{1,2}(\w+)\??:/gm))
+			assert.ok(format.includes(`\`${name}\``), `${file}: ${name}`);
+		for (const [, name] of types.matchAll(/(?:type|role): "(\w+)";/g)) assert.ok(format.includes(`\`${name}\``), name);
+	}
+});
+
 test("documents name no command that package.json does not have", () => {
 	const { scripts } = JSON.parse(read("package.json"));
 	for (const document of DOCUMENTS) {

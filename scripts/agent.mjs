@@ -1,7 +1,7 @@
 /** Installs the agent whose session manager this package replaces, for comparing with it. */
-import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { npm } from "./npm.mjs";
 import { ROOT } from "./platform.mjs";
 
 export const AGENT_VERSION = "13.19.0";
@@ -15,8 +15,8 @@ export function installAgent() {
 	mkdirSync(FOLDER, { recursive: true });
 	writeFileSync(path.join(FOLDER, "package.json"), JSON.stringify({ private: true, name: "agent" }));
 	const packages = [`@oh-my-pi/pi-coding-agent@${AGENT_VERSION}`];
-	const options = { cwd: FOLDER, stdio: "inherit", shell: process.platform === "win32" };
-	const result = spawnSync("npm", ["install", "--ignore-scripts", "--no-audit", "--no-fund", ...packages], options);
-	if (result.status !== 0) throw new Error("the agent could not be installed, see above");
+	const options = { cwd: FOLDER, stdio: "inherit" };
+	const { status } = npm(["install", "--ignore-scripts", "--no-audit", "--no-fund", ...packages], options);
+	if (status !== 0) throw new Error("the agent could not be installed, see above");
 	return agent;
 }

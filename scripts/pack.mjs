@@ -5,10 +5,10 @@
  * The committed manifest names no platform package: npm could not install in a clone before they are
  * on the registry. It gets them, at exactly its own version, when it is packed.
  */
-import { spawnSync } from "node:child_process";
 import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { npm } from "./npm.mjs";
 import { isProgram, ROOT } from "./platform.mjs";
 import { MANIFEST, TARGETS } from "./targets.mjs";
 
@@ -17,6 +17,9 @@ export const LIMIT = 2 << 20;
 
 /** What only the source tree needs. `private` keeps npm from publishing the tree as it is. */
 const OF_THE_TREE = ["private", "scripts", "devDependencies", "napi"];
+
+/** What a tarball takes along that is packed in the tree; here the addon has a package of its own. */
+const OF_THE_ADDON = ["*.node", "THIRD-PARTY-LICENSES.md"];
 
 /** Provenance asks for the repository that the release comes from: CI says which. */
 function repository() {
@@ -27,8 +30,7 @@ function repository() {
 function mainManifest() {
 	const manifest = { ...MANIFEST, ...repository() };
 	for (const key of OF_THE_TREE) delete manifest[key];
-	// A tarball that is packed in the tree takes the addon along; here it has a package of its own.
-	manifest.files = MANIFEST.files.filter((name) => name !== "*.node");
+	manifest.files = MANIFEST.files.filter((name) => !OF_THE_ADDON.includes(name));
 	manifest.optionalDependencies = Object.fromEntries(TARGETS.map(({ packageName }) => [packageName, MANIFEST.version]));
 	return manifest;
 }
@@ -51,10 +53,8 @@ function packFolder(out, manifest, fill) {
 	try {
 		writeFileSync(path.join(folder, "package.json"), `${JSON.stringify(manifest, null, "\t")}\n`);
 		fill(folder);
-		const npm = process.platform === "win32" ? "npm.cmd" : "npm";
 		const args = ["pack", "--json", "--ignore-scripts", "--pack-destination", out];
-		const options = { cwd: folder, encoding: "utf8", shell: process.platform === "win32" };
-		const { status, stdout, stderr } = spawnSync(npm, args, options);
+		const { status, stdout, stderr } = npm(args, { cwd: folder, encoding: "utf8" });
 		if (status !== 0) throw new Error(`npm pack of ${manifest.name} failed: ${stderr}`);
 		const parsed = JSON.parse(stdout);
 		const [{ filename, files, size }] = Array.isArray(parsed) ? parsed : Object.values(parsed);

@@ -4,23 +4,18 @@
  * be started again. `npm run release -- --tag v1.2.3`; with `--dry-run` it publishes nothing, and the
  * addons of other platforms may be missing.
  */
-import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
+import { npm } from "./npm.mjs";
 import { packAll } from "./pack.mjs";
 import { ROOT } from "./platform.mjs";
 import { MANIFEST } from "./targets.mjs";
 
 const { version } = MANIFEST;
 
-function npm(args, options) {
-	const isWindows = process.platform === "win32";
-	return spawnSync(isWindows ? "npm.cmd" : "npm", args, { cwd: ROOT, encoding: "utf8", shell: isWindows, ...options });
-}
-
 function isPublished(name) {
-	return npm(["view", `${name}@${version}`, "version"]).stdout.trim() === version;
+	return npm(["view", `${name}@${version}`, "version"], { encoding: "utf8" }).stdout.trim() === version;
 }
 
 function publish({ name, file }, isDryRun) {

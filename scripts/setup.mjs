@@ -2,10 +2,10 @@
  * Makes a fresh clone ready: npm packages and the release addon. Safe to repeat; does only what is
  * missing. `npm run setup`, and the first step of `npm test` and `npm run demo`.
  */
-import { spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import path from "node:path";
 import { build } from "./build.mjs";
+import { npm } from "./npm.mjs";
 import { isProgram, ROOT } from "./platform.mjs";
 
 function packagesAreCurrent() {
@@ -16,10 +16,8 @@ function packagesAreCurrent() {
 
 function installPackages() {
 	if (packagesAreCurrent()) return;
-	const npm = process.platform === "win32" ? "npm.cmd" : "npm";
-	const options = { cwd: ROOT, stdio: "inherit", shell: process.platform === "win32" };
-	const result = spawnSync(npm, ["ci", "--include=dev", "--ignore-scripts", "--no-audit", "--no-fund"], options);
-	if (result.status !== 0) throw new Error("npm ci failed, see above");
+	const { status } = npm(["ci", "--include=dev", "--ignore-scripts", "--no-audit", "--no-fund"], { stdio: "inherit" });
+	if (status !== 0) throw new Error("npm ci failed, see above");
 }
 
 /** @param {{ packages?: boolean, addon?: boolean }} [what] is needed: the demo has no use for npm packages */

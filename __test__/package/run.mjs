@@ -10,6 +10,7 @@ import * as path from "node:path";
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
+import { npm } from "../../scripts/npm.mjs";
 import { LIMIT, packMain, packPlatform } from "../../scripts/pack.mjs";
 import { bunBinary, ROOT } from "../../scripts/platform.mjs";
 import { findTarget, MANIFEST, TARGETS } from "../../scripts/targets.mjs";
@@ -20,16 +21,15 @@ const bun = bunBinary();
 const dir = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), "omp-session-package-"));
 const folder = path.join(dir, "user");
 
-function run(command, args, { cwd = folder, ...options } = {}) {
-	const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: "utf8", ...options });
+function succeeded({ status, stdout, stderr, error }, what) {
 	if (error) throw error;
-	assert.equal(status, 0, `${path.basename(command)} ${args.join(" ")}\n${stdout}${stderr}`);
+	assert.equal(status, 0, `${what}\n${stdout}${stderr}`);
 	return stdout;
 }
 
-function npm(args) {
-	const isWindows = process.platform === "win32";
-	return run(isWindows ? "npm.cmd" : "npm", args, { shell: isWindows });
+function run(command, args, { cwd = folder } = {}) {
+	const ended = spawnSync(command, args, { cwd, encoding: "utf8" });
+	return succeeded(ended, `${path.basename(command)} ${args.join(" ")}`);
 }
 
 function works(command, args, options) {
@@ -141,7 +141,8 @@ const CHECKS = {
 		fs.mkdirSync(folder);
 		fs.writeFileSync(path.join(folder, "package.json"), JSON.stringify({ name: "user", private: true }));
 		// Offline: what is installed is what was packed.
-		npm(["install", "--offline", "--ignore-scripts", packed.main.file, packed.platform.file]);
+		const args = ["install", "--offline", "--ignore-scripts", packed.main.file, packed.platform.file];
+		succeeded(npm(args, { cwd: folder, encoding: "utf8" }), "npm install");
 		fs.cpSync(CONSUMER, folder, { recursive: true });
 		for (const kind of ["mts", "cts"]) {
 			fs.copyFileSync(path.join(CONSUMER, "typed.ts"), path.join(folder, `typed.${kind}`));
