@@ -5,8 +5,8 @@ const paint = (code) => (text) => (colours ? `\u001b[${code}m${text}\u001b[0m` :
 export const bold = paint(1);
 export const dim = paint(2);
 export const green = paint(32);
-export const yellow = paint(33);
-export const cyan = paint(36);
+const yellow = paint(33);
+const cyan = paint(36);
 
 const WIDTH = Math.min(process.stdout.columns || 110, 130);
 
@@ -36,7 +36,7 @@ function textOf(content) {
 }
 
 /** Role and text of a message. */
-export function describeMessage(message) {
+function describeMessage(message) {
 	const text =
 		message.summary ?? message.output ?? message.files?.map((file) => file.path).join(", ") ?? textOf(message.content);
 	return [message.role ?? "message", text];

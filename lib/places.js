@@ -261,7 +261,6 @@ module.exports = {
 	getTerminalSessionsDir,
 	isManagedDir,
 	knownSessionDirs,
-	realPath,
 	sameProject,
 	sessionDirNames,
 	sessionFileName,

@@ -2,15 +2,25 @@
 
 const fs = require("node:fs");
 
+/** What the runtime says of its system; undefined where it has no reports. */
+function systemReport() {
+	const { report } = process;
+	if (!report?.getReport) return undefined;
+	// Otherwise the report asks the name server for the name of every open connection.
+	const before = report.excludeNetwork;
+	report.excludeNetwork = true;
+	try {
+		return report.getReport();
+	} finally {
+		report.excludeNetwork = before;
+	}
+}
+
 /** Whether a Linux program uses musl as its C library. */
 function isMusl() {
-	const { report } = process;
-	if (!report?.getReport) return fs.existsSync("/etc/alpine-release");
-	// Otherwise the report asks the name server for the name of every open connection.
-	report.excludeNetwork = true;
-	const { header, sharedObjects = [] } = report.getReport();
-	if (header?.glibcVersionRuntime) return false;
-	return sharedObjects.some((name) => name.includes("musl")) || fs.existsSync("/etc/alpine-release");
+	const report = systemReport();
+	if (report?.header?.glibcVersionRuntime) return false;
+	return report?.sharedObjects?.some((name) => name.includes("musl")) || fs.existsSync("/etc/alpine-release");
 }
 
 function platformName() {

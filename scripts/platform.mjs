@@ -5,6 +5,9 @@ import { createRequire } from "node:module";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
+const require = createRequire(import.meta.url);
+const { platformName } = require("../lib/platform.js");
+
 export const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 
 /** Whether a module is the program that was started, also through a symbolic link. */
@@ -12,19 +15,21 @@ export function isProgram(url) {
 	return process.argv[1] !== undefined && realpathSync(process.argv[1]) === realpathSync(fileURLToPath(url));
 }
 
+/** Name of the package that has the Bun of this machine. */
+function bunPackage() {
+	const system = process.platform === "win32" ? "windows" : process.platform;
+	const architecture = process.arch === "arm64" ? "aarch64" : process.arch;
+	return `@oven/bun-${system}-${architecture}${platformName().endsWith("-musl") ? "-musl" : ""}`;
+}
+
 /** Path of the Bun that npm installed, or of one on the PATH. */
 export function bunBinary() {
-	const require = createRequire(path.join(ROOT, "package.json"));
 	const name = process.platform === "win32" ? "bun.exe" : "bun";
-	for (const variant of ["", "-baseline", "-musl", "-musl-baseline"]) {
-		const architecture = process.arch === "arm64" ? "aarch64" : "x64";
-		try {
-			const manifest = require.resolve(`@oven/bun-${process.platform}-${architecture}${variant}/package.json`);
-			const binary = path.join(path.dirname(manifest), "bin", name);
-			if (existsSync(binary)) return binary;
-		} catch {
-			// This variant is not installed here.
-		}
+	try {
+		const binary = path.join(path.dirname(require.resolve(`${bunPackage()}/package.json`)), "bin", name);
+		if (existsSync(binary)) return binary;
+	} catch {
+		// It is not installed here.
 	}
 	try {
 		// Where the install script of the package "bun" has run, it moved the binary there.
