@@ -183,6 +183,16 @@ const CHECKS = {
 		run(bun, ["build", "use.mjs", "--target", "node", "--outdir", made]);
 		standsAlone(() => process.execPath, ["use.js"], made);
 	},
+	"what npm pack makes of the source tree works alone": () => {
+		const alone = fs.mkdtempSync(path.join(dir, "alone-"));
+		fs.writeFileSync(path.join(alone, "package.json"), JSON.stringify({ name: "alone", private: true }));
+		for (const name of ["use.cjs", "scenario.cjs"]) fs.copyFileSync(path.join(CONSUMER, name), path.join(alone, name));
+		const tree = ["pack", "--ignore-scripts", "--silent", "--pack-destination", alone];
+		const name = succeeded(npm(tree, { encoding: "utf8" }), "npm pack").trim();
+		const args = ["install", "--offline", "--ignore-scripts", path.join(alone, name)];
+		succeeded(npm(args, { cwd: alone, encoding: "utf8" }), "npm install");
+		works(process.execPath, ["use.cjs"], { cwd: alone });
+	},
 	"an addon of another version is refused": () =>
 		changed(
 			installed(MANIFEST.name, "package.json"),
