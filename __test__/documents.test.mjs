@@ -38,6 +38,15 @@ test("the description of the format names every type, role, block and field that
 	}
 });
 
+test("every link to a file of the tree leads to one", () => {
+	for (const document of [...DOCUMENTS, "examples/README.md", "CHANGELOG.md"]) {
+		for (const [, link] of read(document).matchAll(/\]\((?!https?:|#)([^)#]+)/g)) {
+			const target = path.join(ROOT, path.dirname(document), link);
+			assert.ok(fs.existsSync(target), `${document}: ${link}`);
+		}
+	}
+});
+
 test("documents name no command that package.json does not have", () => {
 	const { scripts } = JSON.parse(read("package.json"));
 	for (const document of DOCUMENTS) {
