@@ -1,8 +1,8 @@
 /** Who is measured, on which runtime. Peers are installed when they are asked for, into folders of their own. */
-import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { AGENT_VERSION, installAgent } from "../scripts/agent.mjs";
+import { npm } from "../scripts/npm.mjs";
 import { bunBinary, ROOT } from "../scripts/platform.mjs";
 
 const bun = bunBinary();
@@ -28,7 +28,7 @@ function installPeer(folder, name, version) {
 		fs.mkdirSync(dir, { recursive: true });
 		fs.writeFileSync(path.join(dir, "package.json"), JSON.stringify({ private: true, name: "peer" }));
 		const args = ["install", "--ignore-scripts", "--no-audit", "--no-fund", `${name}@${version}`];
-		const { status } = spawnSync("npm", args, { cwd: dir, stdio: "inherit", shell: process.platform === "win32" });
+		const { status } = npm(args, { cwd: dir, stdio: "inherit" });
 		if (status !== 0) throw new Error(`${name}@${version} could not be installed, see above`);
 	}
 	return installed;

@@ -10,8 +10,8 @@ import { build, compile } from "./build.mjs";
 import { ROOT } from "./platform.mjs";
 import { findTarget } from "./targets.mjs";
 
-/** What the crate is made of, with the tests that its manifest names. */
-const SOURCES = ["Cargo.toml", "Cargo.lock", "build.rs", "src", "tests"];
+/** What the crate is made of, with the tests and benchmarks that its manifest names. */
+const SOURCES = ["Cargo.toml", "Cargo.lock", "build.rs", "src", "tests", "benches"];
 
 function sha256(file) {
 	return createHash("sha256").update(readFileSync(file)).digest("hex");
