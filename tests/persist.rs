@@ -94,6 +94,15 @@ fn line_counts_follow_a_change_in_their_object_only() {
 }
 
 #[test]
+fn the_lines_of_an_image_block_are_counted_again_when_its_data_moves() {
+    let block = |data: &str, lines: u32| {
+        format!(r#"{{"content":[{{"content":"a\nb","data":"{data}","lineCount":{lines},"type":"image"}}]}}"#)
+    };
+    let reference = format!("blob:sha256:{}", hash("ABC".repeat(400).as_bytes()));
+    assert_eq!(stored(&block(&"QUJD".repeat(400), 16)), block(&reference, 2));
+}
+
+#[test]
 fn images_in_content_become_blobs_and_other_data_stays_whole() {
     let data = "QUJD".repeat(256);
     let bytes = "ABC".repeat(256);

@@ -35,17 +35,22 @@ pub fn slow(value: &Value, key: &str, limits: Limits) -> Value {
                 let new = if image_data { member.clone() } else { slow(member, name, limits) };
                 out.insert(name.clone(), new);
             }
-            let changed = Value::Object(out.clone()) != *value;
-            if let (true, Some(content), Some(true)) =
-                (changed, out.get("content").and_then(Value::as_str), out.get("lineCount").map(Value::is_number))
-            {
-                let lines = content.split('\n').count();
-                out.insert("lineCount".into(), json!(lines));
+            if Value::Object(out.clone()) != *value {
+                return counted_again(Value::Object(out));
             }
             Value::Object(out)
         }
         other => other.clone(),
     }
+}
+
+/// An object in which something changed: its lines are counted again.
+fn counted_again(mut object: Value) -> Value {
+    if let (Some(content), Some(true)) = (object["content"].as_str(), object.get("lineCount").map(Value::is_number)) {
+        let lines = content.split('\n').count();
+        object["lineCount"] = json!(lines);
+    }
+    object
 }
 
 fn slow_item(item: &Value, key: &str, limits: Limits) -> Value {
@@ -59,7 +64,7 @@ fn slow_item(item: &Value, key: &str, limits: Limits) -> Value {
         if let (true, Some(bytes)) = (data.len() >= limits.image_chars, bytes) {
             let mut block = slow(item, key, limits);
             block["data"] = json!(format!("blob:sha256:{}", hash(&bytes)));
-            return block;
+            return counted_again(block);
         }
     }
     slow(item, key, limits)
