@@ -10,7 +10,8 @@ import { clock, LIMITS, WORKLOADS } from "./workloads.mjs";
 const [implementation, name, dataDir, module, warmUp] = process.argv.slice(2);
 const scratch = fs.mkdtempSync(path.join(dataDir, "scratch-"));
 const workload = WORKLOADS[name];
-const agentDir = path.join(dataDir, workload?.store ?? "store");
+// What somebody writes below the agent directory must not come into a store that is listed.
+const agentDir = workload?.store ? path.join(dataDir, workload.store) : path.join(scratch, "agent");
 const files = fs.readdirSync(dataDir).filter((file) => file.endsWith(".jsonl"));
 const data = {
 	scratch,
