@@ -49,7 +49,8 @@ function measure(implementation, workload) {
 
 function median(values) {
 	const sorted = [...values].sort((a, b) => a - b);
-	return sorted[Math.floor(sorted.length / 2)];
+	const middle = sorted.slice(Math.ceil(sorted.length / 2) - 1, Math.floor(sorted.length / 2) + 1);
+	return middle.reduce((sum, value) => sum + value, 0) / middle.length;
 }
 
 /** Medians over the rounds. */
