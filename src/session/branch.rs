@@ -113,6 +113,7 @@ impl Session {
             remap: None,
             moves: 0,
             renumberings: 0,
+            unfinished: None,
             buffer: Vec::new(),
         };
         Ok(Branched { session, taken, relinked, labels })

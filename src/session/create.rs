@@ -1,6 +1,7 @@
 //! Opening a file, and bringing a session that is not stored into one.
 
 use super::disk::DiskLog;
+use super::first_write::FirstWrite;
 use super::load::Loaded;
 use super::{Body, Session};
 use crate::entry::id::IdSource;
@@ -9,8 +10,7 @@ use crate::index::NONE;
 use crate::log::read::FileSource;
 use crate::migrate::CURRENT_VERSION;
 use crate::persist::{self, BlobSink};
-use crate::store::{self, FileLock, LockBudget};
-use std::fs::File;
+use crate::store;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -41,6 +41,7 @@ impl Session {
             remap: None,
             moves: 0,
             renumberings: 0,
+            unfinished: None,
             buffer: Vec::new(),
         })
     }
@@ -129,18 +130,38 @@ impl Session {
         if self.is_stored() {
             return Err(Error::InvalidArgument { reason: "the session has a file already".into() });
         }
+        self.undo_unfinished(path)?;
         let (bytes, lengths) = self.first_lines(entries, blobs)?;
-        let (file, start) = if blank { fill_blank(path, &bytes)? } else { fill_new(path, &bytes)? };
-        let mut log = DiskLog::new(
-            path.to_path_buf(),
-            Arc::new(file),
-            true,
-            super::load::Progress { indexed: start + bytes.len() as u64, line: lengths.len() as u64 + 1, open: false },
-        );
+        let length = bytes.len() as u64;
+        let (first, _lock) = match blank {
+            true => FirstWrite::into_blank(path, bytes)?,
+            false => (FirstWrite::into_new(path, bytes)?, None),
+        };
+        if let Err(error) = first.write() {
+            // Without this the next try would take its own beginning for somebody else's file.
+            if first.undo().is_err() {
+                self.unfinished = Some(Box::new(first));
+            }
+            return Err(error);
+        }
+        let end = first.end();
+        let progress = super::load::Progress { indexed: end, line: lengths.len() as u64 + 1, open: false };
+        let mut log = DiskLog::new(path.to_path_buf(), first.into_file(), true, progress);
         log.unsynced_data = true;
         log.unsynced_name = true;
-        self.settle_first(start, &lengths);
+        self.settle_first(end - length, &lengths);
         self.body = Body::Disk(Box::new(log));
+        Ok(())
+    }
+
+    /// Takes away what a failed first write left at `path`, if it could not be taken away then.
+    fn undo_unfinished(&mut self, path: &Path) -> Result<()> {
+        if let Some(first) = self.unfinished.take().filter(|first| first.is_at(path))
+            && let Err(error) = first.undo()
+        {
+            self.unfinished = Some(first);
+            return Err(error);
+        }
         Ok(())
     }
 
@@ -168,40 +189,4 @@ impl Session {
             disk.set_places(places);
         }
     }
-}
-
-pub(super) fn fill_new(path: &Path, bytes: &[u8]) -> Result<(File, u64)> {
-    if let Some(parent) = path.parent() {
-        store::create_dir_all(parent)?;
-    }
-    let file = store::create_new(path).map_err(|error| match error.code() {
-        "EEXIST" => Error::Conflict { path: path.to_path_buf(), reason: "a file is there already".into() },
-        _ => error,
-    })?;
-    if let Err(error) = store::append_all(&file, bytes) {
-        // The name was free before, so nothing of anybody else's can be in the file.
-        let _ = store::remove_file(path);
-        return Err(Error::io("write", path, error));
-    }
-    Ok((file, 0))
-}
-
-fn fill_blank(path: &Path, bytes: &[u8]) -> Result<(File, u64)> {
-    let file = Arc::new(store::open_to_append(path)?);
-    let lock = FileLock::take(&file, path, &mut LockBudget::default())?;
-    let size = store::stat_open(&file, path)?.len();
-    let source = FileSource { file: &file, path };
-    let present = crate::log::read::Source::read_exact_at(&source, 0, size as usize)?;
-    let text = present.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&present);
-    if !text.iter().all(u8::is_ascii_whitespace) {
-        return Err(Error::Conflict {
-            path: path.to_path_buf(),
-            reason: "somebody else wrote to the empty file".into(),
-        });
-    }
-    let fresh: &[u8] = if text.is_empty() || text.ends_with(b"\n") { b"" } else { b"\n" };
-    store::append_all(&file, &[fresh, bytes].concat()).map_err(|error| Error::io("write", path, error))?;
-    drop(lock);
-    let file = store::duplicate(&file).map_err(|error| Error::io("dup", path, error))?;
-    Ok((file, size + fresh.len() as u64))
 }

@@ -168,7 +168,7 @@ impl Session {
             Err(error) => return Err(error),
         };
         let disk = self.disk()?;
-        disk.file = Some(Arc::new(file));
+        disk.file = Some(file);
         disk.writable = true;
         disk.unsynced_data = true;
         disk.unsynced_name = true;

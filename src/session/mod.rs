@@ -9,6 +9,7 @@ mod append;
 mod branch;
 mod create;
 mod disk;
+mod first_write;
 mod flush;
 mod identity;
 mod load;
@@ -90,6 +91,8 @@ pub struct Session {
     moves: u64,
     /// Counts the changes of the entries' numbers.
     renumberings: u64,
+    /// A first write that failed and whose beginning is still in the file.
+    unfinished: Option<Box<first_write::FirstWrite>>,
     /// Memory for reading spans, kept from one reading to the next.
     buffer: Vec<u8>,
 }
@@ -124,6 +127,7 @@ impl Session {
             remap: None,
             moves: 0,
             renumberings: 0,
+            unfinished: None,
             buffer: Vec::new(),
         })
     }

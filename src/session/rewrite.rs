@@ -287,7 +287,7 @@ impl Session {
             temp.sync()?;
         }
         if !rewrite.in_place {
-            let new = Arc::new(temp.publish(&rewrite.target)?);
+            let new = temp.publish(&rewrite.target)?;
             let progress = self.disk()?.progress;
             let mut log = DiskLog::new(rewrite.target.clone(), new, true, progress);
             log.unsynced_name = store::sync_new_name(&rewrite.target).is_err();
@@ -298,7 +298,7 @@ impl Session {
         let new = temp.replace(&rewrite.target)?;
         let disk = self.disk()?;
         disk.watch(Arc::clone(&file), size);
-        disk.file = Some(Arc::new(new));
+        disk.file = Some(new);
         disk.writable = true;
         disk.checked = None;
         disk.partial = None;
@@ -412,6 +412,7 @@ impl Session {
             remap: None,
             moves: self.moves,
             renumberings: self.renumberings,
+            unfinished: None,
             buffer: Vec::new(),
         }
     }

@@ -11,7 +11,7 @@ mod tap;
 pub use lock::{FileLock, LockBudget};
 pub use replace::{TempFile, publish_new, remove_abandoned, sync_dir, sync_new_name};
 pub use system::{
-    Appender, append, append_all, canonicalize, duplicate, hard_link, position, read_at, remove_file, write_all_at,
+    Appender, append, append_all, canonicalize, hard_link, position, read_at, remove_file, truncate, write_all_at,
 };
 #[cfg(feature = "tap")]
 pub use tap::{Call, Tap, set_tap};

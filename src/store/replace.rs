@@ -6,6 +6,7 @@ use crate::log::read::{FileSource, Source};
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How the names of our temporary files end: other programs' names end in `.tmp` alone, and only
@@ -57,7 +58,7 @@ pub fn remove_abandoned(target: &Path) {
 /// A file being written; removed when dropped unless it was published.
 #[derive(Debug)]
 pub struct TempFile {
-    file: File,
+    file: Arc<File>,
     path: PathBuf,
     length: u64,
     published: bool,
@@ -73,7 +74,7 @@ impl TempFile {
                     // Tells others that it is not abandoned. Where locks do not work, nothing is
                     // ever taken for abandoned either.
                     let _ = file.try_lock();
-                    return Ok(TempFile { file, path, length: 0, published: false });
+                    return Ok(TempFile { file: Arc::new(file), path, length: 0, published: false });
                 }
                 Err(error) if error.code() == "EEXIST" => unique = unique.wrapping_add(0x9e37_79b9),
                 Err(error) => return Err(error),
@@ -122,19 +123,19 @@ impl TempFile {
     }
 
     /// Renames it over `target` and returns the open file.
-    pub fn replace(mut self, target: &Path) -> Result<File> {
+    pub fn replace(mut self, target: &Path) -> Result<Arc<File>> {
         system::rename(&self.path, target).map_err(|error| Error::io("rename", target, error))?;
         self.published = true;
         let _ = self.file.unlock();
-        system::duplicate(&self.file).map_err(|error| Error::io("dup", target, error))
+        Ok(Arc::clone(&self.file))
     }
 
     /// Gives it the name `target`, which must be free, and returns the open file.
-    pub fn publish(mut self, target: &Path) -> Result<File> {
+    pub fn publish(mut self, target: &Path) -> Result<Arc<File>> {
         publish_new(&self.path, target)?;
         self.published = true;
         let _ = self.file.unlock();
-        system::duplicate(&self.file).map_err(|error| Error::io("dup", target, error))
+        Ok(Arc::clone(&self.file))
     }
 }
 

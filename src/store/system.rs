@@ -124,6 +124,11 @@ pub(super) fn create_dir_all(path: &Path) -> Result<()> {
     tapped(&Call::CreateDir { path }, || builder.create(path))
 }
 
+/// Gives a file a size.
+pub fn truncate(file: &File, size: u64) -> Result<()> {
+    tapped(&Call::Truncate { file, size }, || file.set_len(size))
+}
+
 /// Gives a file a second name.
 pub fn hard_link(from: &Path, to: &Path) -> Result<()> {
     tapped(&Call::Link { from, to }, || std::fs::hard_link(from, to))
@@ -137,9 +142,4 @@ pub fn remove_file(path: &Path) -> Result<()> {
 /// The path without links in it.
 pub fn canonicalize(path: &Path) -> Result<PathBuf> {
     tapped(&Call::Canonicalize { path }, || std::fs::canonicalize(path))
-}
-
-/// A second descriptor for a file.
-pub fn duplicate(file: &File) -> Result<File> {
-    tapped(&Call::Duplicate { file }, || file.try_clone())
 }

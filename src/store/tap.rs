@@ -13,6 +13,7 @@ pub enum Call<'a> {
     Create { path: &'a Path },
     Append { file: &'a File, bytes: &'a [u8] },
     WriteAt { file: &'a File, bytes: &'a [u8], offset: u64 },
+    Truncate { file: &'a File, size: u64 },
     ReadAt { file: &'a File },
     Position { file: &'a File },
     Stat { path: &'a Path },
@@ -26,7 +27,6 @@ pub enum Call<'a> {
     Remove { path: &'a Path },
     CreateDir { path: &'a Path },
     Canonicalize { path: &'a Path },
-    Duplicate { file: &'a File },
 }
 
 #[cfg(not(feature = "tap"))]

@@ -28,6 +28,7 @@ impl Disk {
                 }
                 content[start..start + bytes.len()].copy_from_slice(bytes);
             }
+            Op::Truncate(inode, size) => self.content.entry(*inode).or_default().truncate(*size as usize),
             Op::Rename(from, to, inode) => {
                 self.names.remove(from);
                 self.names.insert(to.clone(), *inode);
@@ -68,10 +69,16 @@ pub fn unsynced(ops: &[Op]) -> Vec<usize> {
     let mut open = Vec::new();
     for (at, op) in ops.iter().enumerate() {
         match op {
-            Op::Write(..) | Op::Create(..) | Op::Rename(..) | Op::Link(..) | Op::Remove(_) | Op::CreateDir(_) => {
-                open.push(at)
+            Op::Write(..)
+            | Op::Truncate(..)
+            | Op::Create(..)
+            | Op::Rename(..)
+            | Op::Link(..)
+            | Op::Remove(_)
+            | Op::CreateDir(_) => open.push(at),
+            Op::Sync(inode) => {
+                open.retain(|at| !matches!(&ops[*at], Op::Write(of, ..) | Op::Truncate(of, _) if of == inode))
             }
-            Op::Sync(inode) => open.retain(|at| !matches!(&ops[*at], Op::Write(of, ..) if of == inode)),
             Op::SyncDir(dir) => open.retain(|at| match &ops[*at] {
                 Op::Create(path, _)
                 | Op::Link(path, _)

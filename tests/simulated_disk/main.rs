@@ -3,6 +3,7 @@
 #![cfg(unix)]
 
 mod disk;
+mod first_write;
 mod recorder;
 mod scenarios;
 
@@ -236,12 +237,18 @@ fn after_any_failed_call_nothing_is_lost_and_everything_goes_on() {
         whole.recorder.remove();
         let calls = whole.recorder.calls();
         for at in 0..calls {
-            let faults = errors.iter().map(|errno| Fault::Errno(at, *errno)).chain([Fault::Short(at, libc::ENOSPC)]);
+            let faults = errors.iter().map(|errno| Fault::Errno(at, *errno)).chain([
+                Fault::Short(at, libc::ENOSPC),
+                Fault::From(at, libc::ENOSPC),
+                Fault::From(at, libc::EIO),
+            ]);
             for fault in faults {
                 let context = format!("{name}, {fault:?}");
                 let (_dir, run, session) = run(scenario, fault);
                 run.recorder.heal();
-                let (Fault::Errno(_, errno) | Fault::Short(_, errno)) = fault else { unreachable!("only these") };
+                let (Fault::Errno(_, errno) | Fault::Short(_, errno) | Fault::From(_, errno)) = fault else {
+                    unreachable!("only these")
+                };
                 for error in run.errors.borrow().iter() {
                     // A call that the first one made impossible may say more than the code of the system.
                     let code = Error::io("call", "/", std::io::Error::from_raw_os_error(errno)).code();
@@ -275,6 +282,53 @@ fn after_any_failed_call_nothing_is_lost_and_everything_goes_on() {
             }
         }
         injected
+    });
+}
+
+/// Everything not synced by the end of `ops` is gone.
+fn lost_all(ops: &[Op]) -> Disk {
+    let open = unsynced(ops);
+    let mut disk = Disk::default();
+    for (at, op) in ops.iter().enumerate() {
+        match (open.contains(&at), op) {
+            (false, op) => disk.apply(op, usize::MAX),
+            (true, Op::CreateDir(dir)) => disk.lose_dir(dir),
+            (true, _) => {}
+        }
+    }
+    disk
+}
+
+#[test]
+fn what_was_flushed_after_a_failed_call_survives_a_power_loss() {
+    for_every_scenario("power losses after a failed call", |name, scenario| {
+        let mut losses = 0;
+        let (_dir, whole, _session) = run(scenario, Fault::None);
+        whole.recorder.remove();
+        for at in 0..whole.recorder.calls() {
+            for fault in [Fault::Errno(at, libc::EIO), Fault::From(at, libc::EIO), Fault::Short(at, libc::ENOSPC)] {
+                let (_dir, run, session) = run(scenario, fault);
+                run.recorder.heal();
+                if let Some(mut session) = session {
+                    run.append(&mut session, "after the cause is gone");
+                    run.flush(&mut session);
+                }
+                run.recorder.remove();
+                let ops = run.recorder.ops.borrow();
+                let ends = (0..ops.len()).filter(|at| matches!(ops[*at], Op::Flushed(_)));
+                for end in ends {
+                    let place = tempfile::tempdir().expect("a directory");
+                    lost_all(&ops[..=end]).materialize(&run.root, place.path());
+                    let context = format!("{name}, {fault:?}, after {end}");
+                    let found = sessions_below(place.path());
+                    for promise in flushed(&ops[..=end]) {
+                        expect_once(&found, &[promise], &context);
+                    }
+                    losses += 1;
+                }
+            }
+        }
+        losses
     });
 }
 

@@ -17,6 +17,7 @@ pub type Inode = usize;
 pub enum Op {
     Create(PathBuf, Inode),
     Write(Inode, u64, Vec<u8>),
+    Truncate(Inode, u64),
     Sync(Inode),
     SyncDir(PathBuf),
     Rename(PathBuf, PathBuf, Inode),
@@ -39,6 +40,8 @@ pub enum Fault {
     Errno(usize, i32),
     /// The append with this number gets half of its bytes through, and the next call fails.
     Short(usize, i32),
+    /// Every call from this number on fails, until a step says so.
+    From(usize, i32),
     /// Every call of a kind fails.
     Kind(fn(&Call<'_>) -> bool, i32),
 }
@@ -81,6 +84,13 @@ impl Recorder {
     /// The cause of the fault is gone.
     pub fn heal(&self) {
         self.fault.set(Fault::None);
+    }
+
+    /// A step said that it failed. A fault that lasts until then is gone.
+    pub fn heal_lasting(&self) {
+        if matches!(self.fault.get(), Fault::From(..)) {
+            self.heal();
+        }
     }
 
     pub fn push(&self, op: Op) {
@@ -126,6 +136,7 @@ impl Tap for Recorder {
                 self.fault.set(Fault::None);
                 Err(Error::from_raw_os_error(errno))
             }
+            Fault::From(at, errno) if at <= number => Err(Error::from_raw_os_error(errno)),
             Fault::Kind(is, errno) if is(call) => Err(Error::from_raw_os_error(errno)),
             _ => Ok(()),
         }
@@ -146,6 +157,7 @@ impl Tap for Recorder {
                 self.push(Op::Write(self.inode(file), end - bytes.len() as u64, bytes.to_vec()));
             }
             Call::WriteAt { file, bytes, offset } => self.push(Op::Write(self.inode(file), offset, bytes.to_vec())),
+            Call::Truncate { file, size } => self.push(Op::Truncate(self.inode(file), size)),
             Call::Sync { file } => self.push(Op::Sync(self.inode(file))),
             Call::SyncDir { path } => self.push(Op::SyncDir(path.to_path_buf())),
             Call::Rename { from, to } => {
