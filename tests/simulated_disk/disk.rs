@@ -46,6 +46,20 @@ impl Disk {
         }
     }
 
+    /// The disk when everything that no sync covers by the end of `ops` is lost.
+    pub fn without_unsynced(ops: &[Op]) -> Disk {
+        let open = unsynced(ops);
+        let mut disk = Disk::default();
+        for (at, op) in ops.iter().enumerate() {
+            match (open.contains(&at), op) {
+                (false, op) => disk.apply(op, usize::MAX),
+                (true, Op::CreateDir(dir)) => disk.lose_dir(dir),
+                (true, _) => {}
+            }
+        }
+        disk
+    }
+
     /// A directory that was created is not there, nor is anything in it.
     pub fn lose_dir(&mut self, dir: &Path) {
         self.lost_dirs.insert(dir.to_path_buf());

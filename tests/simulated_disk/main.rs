@@ -285,20 +285,6 @@ fn after_any_failed_call_nothing_is_lost_and_everything_goes_on() {
     });
 }
 
-/// Everything not synced by the end of `ops` is gone.
-fn lost_all(ops: &[Op]) -> Disk {
-    let open = unsynced(ops);
-    let mut disk = Disk::default();
-    for (at, op) in ops.iter().enumerate() {
-        match (open.contains(&at), op) {
-            (false, op) => disk.apply(op, usize::MAX),
-            (true, Op::CreateDir(dir)) => disk.lose_dir(dir),
-            (true, _) => {}
-        }
-    }
-    disk
-}
-
 #[test]
 fn what_was_flushed_after_a_failed_call_survives_a_power_loss() {
     for_every_scenario("power losses after a failed call", |name, scenario| {
@@ -318,7 +304,7 @@ fn what_was_flushed_after_a_failed_call_survives_a_power_loss() {
                 let ends = (0..ops.len()).filter(|at| matches!(ops[*at], Op::Flushed(_)));
                 for end in ends {
                     let place = tempfile::tempdir().expect("a directory");
-                    lost_all(&ops[..=end]).materialize(&run.root, place.path());
+                    Disk::without_unsynced(&ops[..=end]).materialize(&run.root, place.path());
                     let context = format!("{name}, {fault:?}, after {end}");
                     let found = sessions_below(place.path());
                     for promise in flushed(&ops[..=end]) {
