@@ -93,6 +93,21 @@ describe("a file that others rewrote while it was closed", () => {
 		assert.equal(readLines(file).length, 7);
 	});
 
+	test("is read as it is now, also if it was rewritten in place", async () => {
+		const file = write("s/one.jsonl", text(...conversation()));
+		const session = await open();
+		await session.close();
+		const { ino } = fs.statSync(file);
+		const [header, ...entries] = conversation();
+		const changed = [...entries.slice(0, 3), { ...entries[3], message: assistant("four, edited elsewhere") }];
+		fs.writeFileSync(file, text({ ...header, title: "A title that was not there" }, ...changed));
+		assert.equal(fs.statSync(file).ino, ino);
+		const id = session.appendMessage(user("five"));
+		assert.equal(session.getEntry("00000004").message.content[0].text, "four, edited elsewhere");
+		assert.deepEqual(idsOf(readLines(file).slice(1)), [...idsOf(entries), id]);
+		assert.equal(readLines(file).at(-1).parentId, "00000004");
+	});
+
 	test("takes appends and a rename as it is now", async () => {
 		const file = write("s/one.jsonl", text(...conversation()));
 		const session = await open();
@@ -202,6 +217,22 @@ describe("a file changed by others", () => {
 		assert.deepEqual(idsOf(session.getEntries()), ["00000001", "00000002", "00000003", "00000004", "0000000f", id]);
 		assert.equal(session.getEntry(id).parentId, "00000004");
 		assert.ok(fs.readFileSync(file, "utf8").includes("a stray remark\n"));
+	});
+
+	test("our leaf stays where it is, in the file and in the context too", async () => {
+		const file = write("s/one.jsonl", text(...conversation()));
+		const session = await open();
+		const other = entry(15, "custom_message", { customType: "other", content: "theirs", display: true });
+		fs.appendFileSync(file, text(other));
+		assert.equal(await session.refresh(), 1);
+		assert.equal(session.getLeafId(), "00000004");
+		assert.equal(session.buildSessionContext().messages.length, 4);
+		session.appendMessage(assistant("ours"));
+		assert.equal(readLines(file).at(-1).parentId, "00000004");
+		fs.appendFileSync(file, text({ ...other, id: "000000ff" }));
+		const leaf = session.getLeafId();
+		session.appendMessage(assistant("noticed by an append"));
+		assert.equal(readLines(file).at(-1).parentId, leaf);
 	});
 
 	test("lines that one without lock still appends to a file that ours replaced are in the new one", async () => {

@@ -5,6 +5,8 @@ use libfuzzer_sys::fuzz_target;
 use omp_session::context;
 use omp_session::error::Error;
 use omp_session::index::NONE;
+use omp_session::log::line::{Piece, pieces};
+use omp_session::log::read::{Source, lines};
 use omp_session::session::Session;
 use std::path::Path;
 
@@ -13,7 +15,46 @@ fn is_filler(byte: &u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r' | 0)
 }
 
+/// Gives a few bytes at a time.
+struct Trickle<'a>(&'a [u8]);
+
+impl Source for Trickle<'_> {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> omp_session::error::Result<usize> {
+        let room = buffer.len().min(1 + offset as usize % 7);
+        self.0.read_at(&mut buffer[..room], offset)
+    }
+    fn ended(&self, offset: u64) -> Error {
+        self.0.ended(offset)
+    }
+}
+
+/// Lines put together again are the file, and between the pieces of a line there is only filler.
+fn nothing_is_left_out(data: &[u8]) {
+    let mut copy = Vec::new();
+    lines(&Trickle(data), 0, data.len() as u64, |line| {
+        assert_eq!(line.offset, copy.len() as u64);
+        copy.extend_from_slice(line.bytes);
+        copy.extend(line.ended.then_some(b'\n'));
+        let mark = line.offset == 0 && line.bytes.starts_with(b"\xef\xbb\xbf");
+        let mut at = if mark { 3 } else { 0 };
+        pieces(line.bytes, line.offset == 0, |piece| {
+            let span = match piece {
+                Piece::Record(facts) => facts.span,
+                Piece::Bad { start, end, .. } => start..end,
+            };
+            assert!(line.bytes[at..span.start].iter().all(is_filler), "bytes before {span:?} are left out");
+            assert!(span.end > at);
+            at = span.end;
+        });
+        assert!(line.bytes[at..].iter().all(is_filler), "the end of a line is left out");
+        Ok(true)
+    })
+    .expect("memory cannot fail");
+    assert_eq!(copy, data);
+}
+
 fuzz_target!(|data: &[u8]| {
+    nothing_is_left_out(data);
     let session = match Session::from_text(data.to_vec(), Path::new("fuzzed"), 1) {
         Ok(Some(session)) => session,
         Ok(None) => {

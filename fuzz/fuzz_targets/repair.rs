@@ -3,10 +3,31 @@
 
 use libfuzzer_sys::fuzz_target;
 use omp_session::blob::BlobStore;
+use omp_session::entry::kind::Kind;
+use omp_session::json::string::decode;
+use omp_session::log::line::{Piece, pieces};
+use omp_session::log::read::lines;
 use omp_session::repair::{HeaderDefaults, repair};
 use omp_session::session::{Opened, Session};
 use omp_session::verify::verify;
 use std::path::PathBuf;
+
+/// Ids of the records that are entries from version 2 on, in order.
+fn ids(data: &[u8]) -> Vec<Vec<u8>> {
+    let mut ids = Vec::new();
+    lines(data, 0, data.len() as u64, |line| {
+        pieces(line.bytes, line.offset == 0, |piece| {
+            if let Piece::Record(facts) = piece
+                && !matches!(facts.kind, Kind::Session | Kind::Title)
+            {
+                ids.extend(facts.id.text().map(|id| decode(line.bytes, id).into_owned()));
+            }
+        });
+        Ok(true)
+    })
+    .expect("memory cannot fail");
+    ids
+}
 
 fuzz_target!(|data: &[u8]| {
     let dir = tempfile::tempdir().expect("a directory");
@@ -41,6 +62,9 @@ fuzz_target!(|data: &[u8]| {
     assert!(after.is_ok(), "{after:?}");
     assert!(after.entries >= before.entries, "{} of {} entries", after.entries, before.entries);
     assert_eq!(after.entries, done.entries);
+    if before.has_header && before.version >= 2.0 {
+        assert_eq!(ids(&std::fs::read(&path).expect("read")), ids(data), "an entry was lost or made");
+    }
     let Ok(Opened::Session(session)) = Session::open(&path, 1) else { panic!("a repaired file does not open") };
     assert_eq!(session.index().len(), done.entries);
     assert!(!repair(&path, &defaults, false).expect("repaired once more").changed);

@@ -157,7 +157,7 @@ impl Session {
     /// Takes away what a failed first write left at `path`, if it could not be taken away then.
     fn undo_unfinished(&mut self, path: &Path) -> Result<()> {
         if let Some(first) = self.unfinished.take().filter(|first| first.is_at(path))
-            && let Err(error) = first.undo()
+            && let Err(error) = first.undo_later()
         {
             self.unfinished = Some(first);
             return Err(error);

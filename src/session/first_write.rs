@@ -70,6 +70,12 @@ impl FirstWrite {
         self.path == path
     }
 
+    /// As `undo`, when the lock of the write is gone.
+    pub fn undo_later(&self) -> Result<()> {
+        let _lock = FileLock::take(&self.file, &self.path, &mut LockBudget::default())?;
+        self.undo()
+    }
+
     /// Makes the file what it was before. One that somebody else put in its place, or wrote to, stays.
     pub fn undo(&self) -> Result<()> {
         let Some(found) = store::stat(&self.path)? else { return Ok(()) };

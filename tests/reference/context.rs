@@ -15,6 +15,8 @@ pub struct Entry {
     pub parent: Option<String>,
     /// What it is.
     pub kind: Kind,
+    /// Seconds of its time; none for a time that cannot be read.
+    pub time: Option<u8>,
 }
 
 /// The kinds that decide something in a context.
@@ -60,7 +62,8 @@ impl Entry {
         };
         let parent = self.parent.as_ref().map_or("null".to_string(), |parent| format!("\"{parent}\""));
         let id = &self.id;
-        format!(r#"{{"type":"{kind}","id":"{id}","parentId":{parent},"timestamp":"2024-12-03T14:00:00.000Z",{rest}}}"#)
+        let time = self.time.map_or("soon".to_string(), |second| format!("2024-12-03T14:00:0{second}.000Z"));
+        format!(r#"{{"type":"{kind}","id":"{id}","parentId":{parent},"timestamp":"{time}",{rest}}}"#)
     }
 }
 
@@ -85,6 +88,24 @@ pub fn parents(entries: &[Entry]) -> Vec<Option<usize>> {
         }
     }
     parents
+}
+
+/// Every entry: the roots as they stand in the file, then the children of each entry in order of time. A
+/// time that cannot be read is that of the sibling before it.
+pub fn tree_order(entries: &[Entry], parents: &[Option<usize>]) -> Vec<u32> {
+    let children = |parent: Option<usize>| (0..entries.len()).filter(move |at| parents[*at] == parent);
+    let mut order: Vec<usize> = children(None).collect();
+    for parent in 0..entries.len() {
+        let mut sorted: Vec<(Option<u8>, usize)> = Vec::new();
+        let mut last = None;
+        for at in children(Some(parent)) {
+            last = entries[at].time.or(last);
+            let place = sorted.iter().position(|(time, _)| *time > last).unwrap_or(sorted.len());
+            sorted.insert(place, (last, at));
+        }
+        order.extend(sorted.into_iter().map(|(_, at)| at));
+    }
+    order.into_iter().map(|at| at as u32).collect()
 }
 
 /// A context, by numbers of entries.
@@ -174,7 +195,7 @@ pub fn from_bytes(data: &[u8]) -> Vec<Entry> {
             16..128 => Some(format!("{:08x}", 0x100 + u32::from(bytes[1] - 16))),
             _ => Some(id(bytes[1])),
         };
-        Entry { id: own, parent, kind }
+        Entry { id: own, parent, kind, time: Some(bytes[3] / 16 % 8).filter(|second| *second < 7) }
     };
     data.chunks_exact(4).take(64).map(entry).collect()
 }
@@ -188,6 +209,7 @@ pub fn compare(entries: &[Entry]) {
     let found: Vec<Option<usize>> =
         index.records().iter().map(|record| Some(record.parent as usize).filter(|_| record.parent != NONE)).collect();
     assert_eq!(found, parents(entries));
+    assert_eq!(index.tree_order().order, tree_order(entries, &found));
     for leaf in 0..entries.len() {
         let plan = plan(index, Some(leaf as u32));
         let text = |wtf8: Vec<u8>| String::from_utf8(wtf8).expect("UTF-8");

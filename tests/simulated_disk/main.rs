@@ -4,6 +4,7 @@
 
 mod disk;
 mod first_write;
+mod others;
 mod recorder;
 mod scenarios;
 
@@ -349,6 +350,36 @@ fn the_directories_made_for_a_new_session_are_durable_once_it_is_flushed() {
     assert!(ops.iter().any(|op| matches!(op, Op::CreateDir(_))));
     let open = unsynced(&ops[..flushed]);
     assert!(!open.iter().any(|at| matches!(ops[*at], Op::CreateDir(_))), "{open:?}");
+}
+
+#[test]
+fn a_fork_into_a_new_directory_is_durable_with_that_directory_once_it_resolved() {
+    let (_dir, run, _session) = run(scenarios::fork_into_a_new_directory, Fault::None);
+    run.recorder.remove();
+    assert!(run.errors.borrow().is_empty(), "{:?}", run.errors);
+    let ops = run.recorder.ops.borrow();
+    assert!(ops.iter().any(|op| matches!(op, Op::CreateDir(_))));
+    let in_the_fork = |op: &Op| matches!(op, Op::Acknowledged(session, _) if session == "other");
+    let resolved = ops.iter().position(in_the_fork).expect("forked");
+    let open: Vec<&Op> = unsynced(&ops[..resolved]).into_iter().map(|at| &ops[at]).collect();
+    let below = run.root.join("sessions/new");
+    let lost = |op: &&&Op| match op {
+        Op::CreateDir(path) | Op::Create(path, _) | Op::Link(path, _) => path.starts_with(&below),
+        _ => false,
+    };
+    assert_eq!(open.iter().filter(lost).count(), 0, "{open:?}");
+}
+
+#[test]
+fn a_title_overwritten_in_its_line_is_durable_once_it_is_flushed() {
+    let (_dir, run, session) = run(scenarios::renamed_in_title_line, Fault::None);
+    let is_write = |at: &usize| matches!(run.recorder.ops.borrow()[*at], Op::Write(..));
+    let open = unsynced(&run.recorder.ops.borrow());
+    assert_eq!(open.iter().filter(|at| is_write(at)).count(), 1, "only the title is not durable yet");
+    run.flush(&mut session.expect("a session"));
+    run.recorder.remove();
+    let open = unsynced(&run.recorder.ops.borrow());
+    assert_eq!(open.iter().filter(|at| is_write(at)).count(), 0);
 }
 
 /// A program without lock that appends a line right before each of our writes.

@@ -212,6 +212,14 @@ fn rename(run: &Run) -> Option<Session> {
 }
 
 fn rename_in_title_line(run: &Run) -> Option<Session> {
+    let mut session = renamed_in_title_line(run)?;
+    run.append(&mut session, "two");
+    run.flush(&mut session);
+    Some(session)
+}
+
+/// A flushed session whose title was overwritten in its line, and nothing else since.
+pub fn renamed_in_title_line(run: &Run) -> Option<Session> {
     let title = r#"{"type":"title","v":1,"title":"Old","source":"user","updatedAt":"2024-12-03T14:00:00.000Z","pad":""#;
     let line = format!("{title}{}\"}}", " ".repeat(255 - title.len() - 2));
     let path = run.put("one.jsonl", &format!("{line}\n{HEADER}\n"));
@@ -221,8 +229,6 @@ fn rename_in_title_line(run: &Run) -> Option<Session> {
     if let Err(error) = session.write_title_line(b"New", "2024-12-03T14:00:01.000Z", &run.blobs) {
         run.note(error);
     }
-    run.append(&mut session, "two");
-    run.flush(&mut session);
     Some(session)
 }
 
@@ -251,11 +257,21 @@ fn upgrade(run: &Run) -> Option<Session> {
 }
 
 fn fork(run: &Run) -> Option<Session> {
+    fork_to(run, &run.path("fork.jsonl"))
+}
+
+/// A fork into a directory that is made for it.
+pub fn fork_into_a_new_directory(run: &Run) -> Option<Session> {
+    let dir = run.root.join("sessions/new");
+    omp_session::store::create_dir_all(&dir).expect("made");
+    fork_to(run, &dir.join("fork.jsonl"))
+}
+
+fn fork_to(run: &Run, target: &Path) -> Option<Session> {
     let mut session = started(run)?;
     let edit = HeaderEdit { text: Some(OTHER.into()), members: Vec::new() };
-    let target = run.root.join("sessions/p/fork.jsonl");
     let mut forked = || {
-        let rewrite = session.plan_rewrite(Some(&target), &edit, &[], &run.blobs)?;
+        let rewrite = session.plan_rewrite(Some(target), &edit, &[], &run.blobs)?;
         let mut rewrite = rewrite.expect("a copy is always made");
         rewrite.copy(12)?;
         session.publish(rewrite, &run.blobs)
