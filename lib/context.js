@@ -102,7 +102,7 @@ function contextFromPlan(plan, entryAt) {
 		context.messages.push(compactionMessage(compaction, payload));
 		if (!payload) for (const index of plan.kept) pushMessage(context.messages, entryAt(index));
 	}
-	for (const index of plan.messages) pushMessage(context.messages, entryAt(index));
+	for (let at = 0; at < plan.messages.length; at++) pushMessage(context.messages, entryAt(plan.messages[at]));
 	return context;
 }
 

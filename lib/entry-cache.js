@@ -35,6 +35,8 @@ class EntryCache {
 	#accessor = messageAccessor(this);
 	/** 1 for each entry that this process appended, by number; may be shorter than the entries. */
 	#own = new Uint8Array(64);
+	/** 1 for each entry whose object is known to be made and read, by number; may be shorter than the entries. */
+	#read = new Uint8Array(0);
 	#branch;
 	#children;
 	/** Children by id of the parent, of those that were asked for. */
@@ -126,6 +128,7 @@ class EntryCache {
 		}
 		this.#objects = objects;
 		this.#own.fill(0);
+		this.#read.fill(0);
 		for (const index of own) this.#markOwn(index);
 		this.#madeUpTo = 0;
 	}
@@ -135,6 +138,7 @@ class EntryCache {
 		this.#objects.length = count;
 		this.#madeUpTo = Math.min(this.#madeUpTo, count);
 		this.#own.fill(0, count);
+		this.#read.fill(0, count);
 		this.#byId.clear();
 		this.#forget();
 	}
@@ -301,13 +305,28 @@ class EntryCache {
 		this.#plan = undefined;
 	}
 
-	/** Reads the bodies of entries that have not been read, in few crossings. */
-	load(numbers) {
+	/** Those of the entries that have to be read. */
+	#unreadOf(numbers) {
+		if (this.#read.length < this.#objects.length) {
+			const read = new Uint8Array(Math.ceil(this.#objects.length * 1.25));
+			read.set(this.#read);
+			this.#read = read;
+		}
 		const missing = [];
-		for (const index of numbers) {
+		for (let at = 0; at < numbers.length; at++) {
+			const index = numbers[at];
+			// To ask the object itself takes longer than all the rest of a context.
+			if (this.#read[index] === 1) continue;
 			const entry = this.#objects[index];
 			if (entry === undefined || isUnread(entry)) missing.push(index);
+			else this.#read[index] = 1;
 		}
+		return missing;
+	}
+
+	/** Reads the bodies of entries that have not been read, in few crossings. */
+	load(numbers) {
+		const missing = this.#unreadOf(numbers);
 		for (let from = 0; from < missing.length; ) {
 			const rest = Uint32Array.from(missing.slice(from, from + 1024));
 			const rows = this.#parse(this.#native.bodies(rest, CHUNK_BYTES, false));
@@ -316,6 +335,7 @@ class EntryCache {
 				const entry = this.#objects[index];
 				if (entry === undefined) this.#objects[index] = rows[at];
 				else fill(entry, rows[at].message);
+				this.#read[index] = 1;
 			}
 			from += rows.length;
 		}
@@ -353,6 +373,7 @@ class EntryCache {
 	/** Takes an object over from another cache. */
 	adopt(index, entry) {
 		this.#objects[index] = entry;
+		this.#read[index] = 0;
 		moveEntry(entry, this, index);
 	}
 }
