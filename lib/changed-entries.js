@@ -36,9 +36,7 @@ function sameValue(left, right) {
 
 /** Whether the envelope of an entry whose message nobody read was changed. */
 function envelopeChanged(cache, index, entry) {
-	const row = cache.envelopeAgain(index);
-	if (!Array.isArray(row)) return true;
-	const [id, parentId, timestamp] = row;
+	const [id, parentId, timestamp] = cache.envelopeAgain(index);
 	return (
 		Object.keys(entry).length !== 5 ||
 		entry.type !== "message" ||

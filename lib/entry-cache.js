@@ -150,25 +150,36 @@ class EntryCache {
 	#make() {
 		const count = this.#objects.length;
 		while (this.#madeUpTo < count) {
-			const from = this.#madeUpTo;
-			const rows = this.#parse(this.#native.envelopes(from, CHUNK_BYTES));
-			for (let at = 0; at < rows.length && from + at < count; at++) {
-				this.#objects[from + at] ??= this.#fromRow(rows[at], from + at);
-			}
-			this.#madeUpTo = Math.min(count, from + rows.length);
+			this.#madeUpTo = this.#makeFrom(this.#parse(this.#native.envelopes(this.#madeUpTo, CHUNK_BYTES)));
 		}
 	}
 
-	#fromRow(row, index) {
-		return Array.isArray(row) ? lazyEntry(row[0], row[1], row[2], this, index, this.#accessor) : row;
+	/** Makes the entries of an answer of `envelopes`. Returns the number of the one behind them. */
+	#makeFrom(cells) {
+		const count = this.#objects.length;
+		let index = this.#madeUpTo;
+		let before;
+		for (let at = 0; at < cells.length && index < count; index++) {
+			const id = cells[at];
+			if (typeof id !== "string") {
+				this.#objects[index] ??= id;
+				at++;
+				continue;
+			}
+			const parentId = cells[at + 1] === 0 ? before : cells[at + 1];
+			this.#objects[index] ??= lazyEntry(id, parentId, cells[at + 2], this, index, this.#accessor);
+			before = id;
+			at += 3;
+		}
+		return index;
 	}
 
 	/** The entry with this number. */
 	at(index) {
 		const known = this.#objects[index];
 		if (known !== undefined) return known;
-		const [row] = this.#parse(this.#native.envelopes(index, 1));
-		const entry = this.#fromRow(row, index);
+		const [id, parentId, timestamp] = this.#parse(this.#native.envelopes(index, 1));
+		const entry = typeof id === "string" ? lazyEntry(id, parentId, timestamp, this, index, this.#accessor) : id;
 		this.#objects[index] = entry;
 		return entry;
 	}
@@ -365,9 +376,9 @@ class EntryCache {
 		return fresh;
 	}
 
-	/** The rows of `envelopes` for one entry. */
+	/** `[id, parentId, timestamp]` of an entry as it would be read now, or an array with all of it. */
 	envelopeAgain(index) {
-		return this.#parse(this.#native.envelopes(index, 1))[0];
+		return this.#parse(this.#native.envelopes(index, 1));
 	}
 
 	/** Takes an object over from another cache. */

@@ -124,7 +124,23 @@ pub fn format(ms: i64) -> String {
     let (year, month, day) = civil_from_days(days);
     let (seconds, millis) = (clock / 1000, clock % 1000);
     let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
+    let mut text = *b"0000-00-00T00:00:00.000Z";
+    for (part, value) in [
+        (0..4, year),
+        (5..7, month),
+        (8..10, day),
+        (11..13, hour),
+        (14..16, minute),
+        (17..19, second),
+        (20..23, millis),
+    ] {
+        let mut rest = value;
+        for digit in text[part].iter_mut().rev() {
+            *digit = b'0' + rest.rem_euclid(10) as u8;
+            rest = rest.div_euclid(10);
+        }
+    }
+    text.iter().map(|byte| char::from(*byte)).collect()
 }
 
 #[cfg(test)]

@@ -142,7 +142,9 @@ impl Session {
     }
 
     /// A JSON array for the entries from `from` on, as many as fit in about `budget` bytes: for a
-    /// regular entry only `[id, parentId, timestamp]`, for others the whole text.
+    /// regular entry `id, parentId, timestamp`, three elements without an array of their own, for
+    /// others the whole text. A parent is 0 if it is the entry before, and that is a regular one in
+    /// the array too, as most are.
     pub fn envelopes(&mut self, from: EntryIndex, budget: usize) -> Result<Vec<u8>> {
         let count = self.index.len() as u32;
         let (mut out, mut whole, mut next) = (Vec::new(), Vec::new(), from);
@@ -160,13 +162,15 @@ impl Session {
         self.texts(&whole, |at, _, text| {
             texts.insert(at, text.to_vec());
         })?;
+        let mut before = None;
         for at in from..next {
             let record = self.record(at)?;
             match texts.get(&at) {
                 Some(text) => join(&mut out, &self.upgraded(at, &record, text)),
                 None => {
                     out.push(if out.is_empty() { b'[' } else { b',' });
-                    self.write_envelope(&mut out, at, &record);
+                    self.write_envelope(&mut out, at, &record, before);
+                    before = Some(at);
                 }
             }
         }
@@ -177,17 +181,17 @@ impl Session {
         Ok(out)
     }
 
-    fn write_envelope(&self, out: &mut Vec<u8>, at: EntryIndex, record: &EntryRecord) {
-        out.push(b'[');
+    fn write_envelope(&self, out: &mut Vec<u8>, at: EntryIndex, record: &EntryRecord, before: Option<EntryIndex>) {
         string::write(out, &self.index.id(at));
         out.push(b',');
         match self.index.get(record.parent) {
+            Some(_) if before == Some(record.parent) => out.push(b'0'),
             Some(_) => string::write(out, &self.index.id(record.parent)),
             None => out.extend_from_slice(b"null"),
         }
         out.extend_from_slice(b",\"");
         out.extend_from_slice(timestamp::format(record.time).as_bytes());
-        out.extend_from_slice(b"\"]");
+        out.push(b'"');
     }
 }
 
