@@ -13,35 +13,41 @@ use napi::{Env, JsString};
 use napi_derive::napi;
 use parking_lot::Mutex;
 use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+/// Bytes of a usual row.
+const ROW_BYTES: usize = 600;
+
+/// Adds a member; `key` as it stands in front of the value.
 fn member(out: &mut Vec<u8>, key: &str, value: Option<&[u8]>) {
     if let Some(value) = value {
-        out.push(b',');
-        string::write(out, key.as_bytes());
-        out.push(b':');
+        out.extend_from_slice(key.as_bytes());
         string::write(out, value);
     }
 }
 
 fn row(out: &mut Vec<u8>, file: &FoundFile, header: &HeaderInfo, counts: Option<u64>, short: Option<&[u8]>) {
-    out.extend_from_slice(if out.is_empty() { b"[{" } else { b",{" });
-    out.extend_from_slice(format!("\"modified\":{},\"size\":{}", file.modified_ms, file.size).as_bytes());
+    out.extend_from_slice(if out.is_empty() { b"[" } else { b"," });
+    // Writing to memory cannot fail.
+    let _ = write!(out, "{{\"modified\":{}", file.modified_ms);
     if let Some(count) = counts {
-        out.extend_from_slice(format!(",\"messageCount\":{count}").as_bytes());
+        let _ = write!(out, ",\"messageCount\":{count}");
     }
-    member(out, "path", Some(file.path.to_string_lossy().as_bytes()));
-    member(out, "id", Some(&header.id));
-    member(out, "cwd", header.cwd.as_deref());
-    member(out, "title", header.title.as_deref());
-    member(out, "parentSession", header.parent_session.as_deref());
+    member(out, ",\"path\":", Some(file.path.to_string_lossy().as_bytes()));
+    member(out, ",\"id\":", Some(&header.id));
+    member(out, ",\"cwd\":", header.cwd.as_deref());
+    member(out, ",\"title\":", header.title.as_deref());
+    member(out, ",\"parentSession\":", header.parent_session.as_deref());
     match header.timestamp.as_deref().map(|text| (text, timestamp::parse_canonical(text))) {
-        Some((_, Some(ms))) => out.extend_from_slice(format!(",\"created\":{ms}").as_bytes()),
-        other => member(out, "created", other.map(|(text, _)| text)),
+        Some((_, Some(ms))) => {
+            let _ = write!(out, ",\"created\":{ms}");
+        }
+        other => member(out, ",\"created\":", other.map(|(text, _)| text)),
     }
-    member(out, "firstPrompt", header.first_prompt.as_deref());
-    member(out, "shortSummary", short);
+    member(out, ",\"firstPrompt\":", header.first_prompt.as_deref());
+    member(out, ",\"shortSummary\":", short);
     out.push(b'}');
 }
 
@@ -70,7 +76,8 @@ pub struct Listing {
 }
 
 fn listing(found: Vec<(FoundFile, Summary)>) -> Listing {
-    let (mut out, mut texts) = (Vec::new(), Vec::with_capacity(found.len()));
+    let mut out = Vec::with_capacity(found.len() * ROW_BYTES);
+    let mut texts = Vec::with_capacity(found.len());
     for (file, summary) in found {
         if let Some(header) = &summary.header {
             row(&mut out, &file, header, Some(summary.message_count), summary.short_summary.as_deref());
