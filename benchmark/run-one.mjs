@@ -5,7 +5,8 @@
 import * as fs from "node:fs";
 import * as os from "node:os";
 import * as path from "node:path";
-import { clock, LIMITS, WORKLOADS } from "./workloads.mjs";
+import { clock, LIMITS } from "./limits.mjs";
+import { WORKLOADS } from "./workloads.mjs";
 
 const [implementation, name, dataDir, module, warmUp] = process.argv.slice(2);
 const scratch = fs.mkdtempSync(path.join(dataDir, "scratch-"));

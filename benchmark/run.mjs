@@ -12,9 +12,11 @@ import { parseArgs } from "node:util";
 import { bunBinary, ROOT } from "../scripts/platform.mjs";
 import { setup } from "../scripts/setup.mjs";
 import { DATA, prepareData } from "./data.mjs";
-import { installPeers, LIMIT_RUNTIMES, OWN, REFERENCE } from "./implementations.mjs";
+import { installPeers, LIMIT_RUNTIMES, OWN } from "./implementations.mjs";
+import { LIMITS } from "./limits.mjs";
+import { limitTable, OTHERWISE, workloadTable } from "./tables.mjs";
 import { targetTable } from "./targets.mjs";
-import { LIMITS, WORKLOADS } from "./workloads.mjs";
+import { WORKLOADS } from "./workloads.mjs";
 
 const { values: options } = parseArgs({
 	options: {
@@ -86,46 +88,12 @@ function run(implementations, workloads) {
 			if (process.stderr.isTTY) process.stderr.write(`\r${round + 1}/${rounds} ${workload}\u001b[K`);
 		}
 	}
-	return (workload, name) => summarize(table.get(`${workload}\u0000${name}`));
-}
-
-const number = (value, digits = 0) => (value === undefined ? "" : value.toFixed(digits));
-
-function workloadTable(workloads, names, result) {
-	const lines = [
-		`| workload | implementation | CPU ms | ratio to the agent | wall ms | peak MB above idle | p50 / p99 µs | stall ms |`,
-		"| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
-	];
-	for (const workload of workloads.filter((name) => name !== "idle")) {
-		const base = result(workload, REFERENCE);
-		for (const name of names) {
-			const one = result(workload, name);
-			if (one === undefined) continue;
-			if (one.failed) {
-				lines.push(`| ${workload} | ${name} | ${one.failed} |  |  |  |  |  |`);
-				continue;
-			}
-			const ratio = base && !base.failed ? `${(base.cpu / one.cpu).toFixed(1)}x` : "";
-			const times = one.p50 === undefined ? "" : `${number(one.p50 * 1000)} / ${number(one.p99 * 1000)}`;
-			const above = number(one.peak - (result("idle", name)?.peak ?? 0));
-			lines.push(
-				`| ${workload} | ${name} | ${number(one.cpu)} | ${ratio} | ${number(one.wall)} | ${above} | ${times} | ${number(one.stall, 1)} |`,
-			);
-		}
-	}
-	return lines;
-}
-
-function limitTable(limit) {
-	const lines = ["| limit | runtime | CPU ms | wall ms | p50 / p99 µs |", "| --- | --- | ---: | ---: | ---: |"];
-	for (const name of Object.keys(LIMITS)) {
-		for (const runtime of LIMIT_RUNTIMES) {
-			const { cpu, wall, p50, p99 } = limit(name, runtime.name);
-			const times = p50 === undefined ? "" : `${number(p50 * 1000)} / ${number(p99 * 1000)}`;
-			lines.push(`| ${name} | ${runtime.name} | ${number(cpu, 1)} | ${number(wall, 1)} | ${times} |`);
-		}
-	}
-	return lines;
+	const summary = (workload, name) => summarize(table.get(`${workload}\u0000${name}`));
+	return (workload, name) => {
+		const one = summary(workload, name);
+		if (one === undefined || one.failed) return one;
+		return { ...one, above: one.peak - (summary("idle", name)?.peak ?? 0) };
+	};
 }
 
 setup({ packages: false });
@@ -137,7 +105,7 @@ const workloads = Object.keys(WORKLOADS)
 	.filter((name) => name.includes(options.only) || name === "idle")
 	.filter((name) => options.huge || !WORKLOADS[name].huge);
 const result = run(implementations, workloads);
-const limit = run(LIMIT_RUNTIMES, Object.keys(LIMITS));
+const limit = run(LIMIT_RUNTIMES, ["idle", ...Object.keys(LIMITS)]);
 const bunVersion = spawnSync(bunBinary(), ["--version"], { encoding: "utf8" }).stdout.trim();
 const machine = `${os.cpus().length} cores, ${os.cpus()[0].model}, Node ${process.versions.node}, Bun ${bunVersion}`;
 const command = ["npm run bench --", ...process.argv.slice(2).filter((item) => item !== "--save")].join(" ");
@@ -157,6 +125,7 @@ const lines = [
 	"",
 	...workloadTable(workloads, names, result),
 	"",
+	...(peers.length > 0 ? [...OTHERWISE, ""] : []),
 	"## Limits",
 	"",
 	...limitTable(limit),

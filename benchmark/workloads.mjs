@@ -6,7 +6,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-function assistant(text) {
+export function assistant(text) {
 	const usage = {
 		input: 10,
 		output: 5,
@@ -44,8 +44,8 @@ const openCopy = async (api, data, name) => {
 	return api.SessionManager.open(copy);
 };
 
-/** Calls of a burst, each timed: total, median and 99th percentile in ms. */
-function burst(count, call) {
+/** Calls of a burst, each timed: median and 99th percentile in ms. */
+export function burst(count, call) {
 	const times = new Float64Array(count);
 	for (let at = 0; at < count; at++) {
 		const started = performance.now();
@@ -105,9 +105,10 @@ function lists(name, store) {
 	};
 }
 
-/** Warm calls on the chain of 100,000 entries. */
-function warm(call, times) {
+/** Warm calls on the chain of 100,000 entries. What `call` gives is used, or an engine leaves the call out. */
+function warm(call, times, more = {}) {
 	return {
+		...more,
 		prepare: async (api, data) => {
 			const session = await api.SessionManager.open(data["chain-100k"]);
 			const ids = session.getEntries().map((entry) => entry.id);
@@ -115,11 +116,22 @@ function warm(call, times) {
 			return { session, ids };
 		},
 		run: async (_api, _data, { session, ids }) => {
-			for (let at = 0; at < times; at++) call(session, ids);
-			return {};
+			let used = 0;
+			for (let at = 0; at < times; at++) used += call(session, ids);
+			return { used };
 		},
 	};
 }
+
+/** A call with each id, or with the first `count`; counts the answers. */
+const withIds =
+	(call, count = Number.POSITIVE_INFINITY) =>
+	(session, ids) => {
+		let used = 0;
+		const end = Math.min(count, ids.length);
+		for (let at = 0; at < end; at++) if (call(session, ids[at])) used++;
+		return used;
+	};
 
 /** Open and three reads of a chain, for showing that costs grow with the entries and no faster. */
 function linear(thousands) {
@@ -137,6 +149,17 @@ function linear(thousands) {
 		},
 	};
 }
+
+/** Appends to a session that has no file before its last one. */
+const firstBurst = (count) => ({
+	run: async (api, data) => {
+		const session = api.SessionManager.create("/srv/garden", data.scratch);
+		for (let at = 0; at < count; at++) session.appendCustomEntry("tick", at);
+		session.appendMessage(assistant("done"));
+		await flush(session);
+		return {};
+	},
+});
 
 const opened = (name) => ({
 	run: async (api, data) => ({ id: (await api.SessionManager.open(data[name])).getHeader().id }),
@@ -171,32 +194,34 @@ export const WORKLOADS = {
 			return times;
 		},
 	},
-	"first burst of 10,000": {
-		run: async (api, data) => {
-			const session = api.SessionManager.create("/srv/garden", data.scratch);
-			for (let at = 0; at < 10_000; at++) session.appendCustomEntry("tick", at);
-			session.appendMessage(assistant("done"));
-			await flush(session);
-			return {};
-		},
-	},
-	"20 x getBranch, warm": warm((session) => session.getBranch(), 20),
-	"20 x buildSessionContext, warm": warm((session) => session.buildSessionContext(), 20),
-	"5 x getTree, warm": warm((session) => session.getTree(), 5),
-	"20 x getEntries, warm": warm((session) => session.getEntries(), 20),
-	"500,000 x getEntry, warm": warm((session, ids) => {
-		for (const id of ids) session.getEntry(id);
-	}, 5),
-	"500,000 x getLeafId, warm": warm((session, ids) => {
-		for (const _ of ids) session.getLeafId();
-	}, 5),
-	"500,000 x getLabel, warm": warm((session, ids) => {
-		for (const id of ids) session.getLabel(id);
-	}, 5),
+	"first burst of 10,000": firstBurst(10_000),
+	"first burst of 100,000": { ...firstBurst(100_000), own: true },
+	"20 x getBranch, warm": warm((session) => session.getBranch().length, 20),
+	"20 x buildSessionContext, warm": warm((session) => session.buildSessionContext().messages.length, 20),
+	"5 x getTree, warm": warm((session) => session.getTree().length, 5),
+	"20 x getEntries, warm": warm((session) => session.getEntries().length, 20),
+	"500,000 x getEntry, warm": warm(
+		withIds((session, id) => session.getEntry(id)),
+		5,
+	),
+	"500,000 x getLeafId, warm": warm(
+		withIds((session) => session.getLeafId()),
+		5,
+	),
+	"500,000 x getLabel, warm": warm(
+		withIds((session, id) => session.getLabel(id) === undefined),
+		5,
+	),
+	"500,000 x getChildren, warm": warm(
+		withIds((session, id) => session.getChildren(id)),
+		5,
+		{ own: true },
+	),
 	// A peer that looks through all entries for each call would take hours for more.
-	"2,000 x getChildren, warm": warm((session, ids) => {
-		for (let at = 0; at < 1000; at++) session.getChildren(ids[at]);
-	}, 2),
+	"2,000 x getChildren, warm": warm(
+		withIds((session, id) => session.getChildren(id), 1000),
+		2,
+	),
 	"rename 100 MB": {
 		prepare: (api, data) => openCopy(api, data, "large"),
 		run: async (_api, _data, session) => {
@@ -237,67 +262,3 @@ export const WORKLOADS = {
 		run: async (api, data) => ({ stall: await longestStall(() => api.SessionManager.open(data["500mb"])) }),
 	},
 };
-
-/** The limits: what cannot be avoided, or what a plain program would do. */
-export const LIMITS = {
-	"read the file": async (data) => {
-		const buffer = Buffer.alloc(1 << 20);
-		const file = fs.openSync(data.large, "r");
-		while (fs.readSync(file, buffer, 0, buffer.length, null) > 0);
-		fs.closeSync(file);
-		return {};
-	},
-	"JSON.parse of each line": async (data) => {
-		const bytes = fs.readFileSync(data.plain);
-		let count = 0;
-		for (let from = 0; from < bytes.length; ) {
-			const end = bytes.indexOf(10, from);
-			count += Object.keys(JSON.parse(bytes.toString("utf8", from, end))).length;
-			from = end + 1;
-		}
-		return { count };
-	},
-	"JSON.stringify + one write, 10,000 x 2 KB": async (data) => {
-		const file = fs.openSync(path.join(data.scratch, "plain.jsonl"), "a");
-		const text = "x".repeat(1700);
-		const times = burst(10_000, (at) => {
-			const line = {
-				type: "message",
-				id: "00000000",
-				parentId: "00000000",
-				timestamp: new Date().toISOString(),
-				message: assistant(`${at} ${text}`),
-			};
-			fs.writeSync(file, `${JSON.stringify(line)}\n`);
-		});
-		fs.fsyncSync(file);
-		return times;
-	},
-	"500,000 Map look-ups": async () => {
-		const ids = Array.from({ length: 100_000 }, (_, at) => at.toString(16).padStart(8, "0"));
-		const map = new Map(ids.map((id) => [id, { id }]));
-		let found = 0;
-		for (let round = 0; round < 6; round++) {
-			if (round === 1) startClock();
-			for (const id of ids) if (map.get(id)) found++;
-		}
-		return { found };
-	},
-	"20 array copies of 100,000": async () => {
-		const array = Array.from({ length: 100_000 }, (_, at) => ({ at }));
-		let length = 0;
-		for (let round = 0; round < 21; round++) {
-			if (round === 1) startClock();
-			length += array.slice().length;
-		}
-		return { length };
-	},
-};
-
-/** Set by a limit that had something to prepare: what is measured begins here. */
-export const clock = { cpu: undefined, wall: undefined };
-
-function startClock() {
-	clock.cpu = process.cpuUsage();
-	clock.wall = performance.now();
-}

@@ -39,8 +39,9 @@ class EntryCache {
 	#read = new Uint8Array(0);
 	#branch;
 	#children;
-	/** Children by id of the parent, of those that were asked for. */
+	/** Children by id of the parent, of those that were asked for; an only child, as most are, by itself. */
 	#families = new Map();
+	#onlyChildren = new Map();
 	#labels;
 	#plan;
 
@@ -68,6 +69,7 @@ class EntryCache {
 		this.#branch = undefined;
 		this.#children = undefined;
 		this.#families.clear();
+		this.#onlyChildren.clear();
 		this.#labels = undefined;
 		this.#plan = undefined;
 	}
@@ -86,6 +88,7 @@ class EntryCache {
 		this.#branch = grows ? branch : undefined;
 		this.#children = undefined;
 		this.#families.clear();
+		this.#onlyChildren.clear();
 		this.#plan = undefined;
 		if (entry.type === "label") this.#labels = undefined;
 	}
@@ -245,7 +248,8 @@ class EntryCache {
 
 	/** The children of the entry with this id if they were asked for before, in a fresh array. */
 	knownChildren(id) {
-		return this.#families.get(id)?.slice();
+		const child = this.#onlyChildren.get(id);
+		return child === undefined ? this.#families.get(id)?.slice() : [child];
 	}
 
 	/** Children of the entry with this id, in a fresh array. */
@@ -253,7 +257,8 @@ class EntryCache {
 		const index = this.indexOf(id);
 		if (index === undefined) return [];
 		const family = this.children(index);
-		this.#families.set(id, family);
+		if (family.length === 1) this.#onlyChildren.set(id, family[0]);
+		else this.#families.set(id, family);
 		return family.slice();
 	}
 
