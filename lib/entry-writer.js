@@ -35,6 +35,9 @@ function lineText({ type, id, parentId, timestamp }, text) {
 
 class EntryWriter {
 	#on;
+	/** The last time and its text: many entries are of one millisecond. */
+	#now = Number.NaN;
+	#timestamp = "";
 
 	/** @param on what the manager is on: `{ state, persist, … }` */
 	constructor(on) {
@@ -65,7 +68,11 @@ class EntryWriter {
 		const now = Date.now();
 		const storedBytes = state.storageLog ? state.native.textLength() : 0;
 		const { id, index, starts, failure } = this.#write(type, text, now);
-		const timestamp = new Date(now).toISOString();
+		if (now !== this.#now) {
+			this.#now = now;
+			this.#timestamp = new Date(now).toISOString();
+		}
+		const timestamp = this.#timestamp;
 		// The common kind is spelt out: copying members costs more than all else here.
 		const entry =
 			type === "message"
