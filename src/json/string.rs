@@ -71,7 +71,8 @@ fn push_char(out: &mut Vec<u8>, code: u32) {
 
 fn unescape(out: &mut Vec<u8>, raw: &[u8]) {
     // Looking at every stretch between two escapes once more would cost as much as copying it.
-    let push = if raw.is_ascii() { |out: &mut Vec<u8>, bytes: &[u8]| out.extend_from_slice(bytes) } else { push_lossy };
+    let valid = std::str::from_utf8(raw).is_ok();
+    let push = if valid { |out: &mut Vec<u8>, bytes: &[u8]| out.extend_from_slice(bytes) } else { push_lossy };
     let (start, mut rest) = (out.len(), raw);
     while let Some(at) = memchr::memchr(b'\\', rest) {
         push(out, &rest[..at]);
