@@ -306,4 +306,32 @@ mod tests {
             memory.summaries(super::super::files(&[dir.path().to_string_lossy().into_owned()], None), scope).is_empty()
         );
     }
+
+    #[test]
+    fn a_file_changed_in_the_middle_without_growing_is_read_again() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("one.jsonl");
+        let filler = "w".repeat(WORTH_BYTES as usize);
+        let write = |prompt: &str, modified: u64| {
+            let custom = format!("{{\"type\":\"custom\",\"id\":\"two\",\"data\":\"{filler}\"}}\n");
+            let message = format!(
+                "{{\"type\":\"message\",\"id\":\"one\",\"message\":{{\"role\":\"user\",\"content\":\"{prompt}\"}}}}\n"
+            );
+            let header = "{\"type\":\"session\",\"id\":\"one\"}\n";
+            std::fs::write(&path, [header, &custom, &message, &custom].concat()).expect("written");
+            let file = std::fs::File::options().append(true).open(&path).expect("opened");
+            file.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(modified)).expect("set");
+        };
+        let memory = Memory { path: dir.path().join("cache/listing"), now: i64::MAX, unique: 7 };
+        let prompt = || {
+            let files = super::super::files(&[dir.path().to_string_lossy().into_owned()], None);
+            let (_, summary) = memory.summaries(files, Scope { dirs: &[], root: None }).remove(0);
+            summary.header.and_then(|header| header.first_prompt).expect("a prompt")
+        };
+        write("beans", 1);
+        assert_eq!(prompt(), b"beans");
+        assert!(memory.path.exists());
+        write("BEANS", 2);
+        assert_eq!(prompt(), b"BEANS");
+    }
 }

@@ -68,10 +68,11 @@ impl FileIdentity {
     }
 
     /// Whether this may be the file of `earlier` with something appended. Inode numbers are used
-    /// again after a deletion, so without a time of birth nothing is certain.
+    /// again after a deletion, so without a time of birth nothing is certain. With the same size it was
+    /// changed in place.
     pub fn continues(&self, earlier: &FileIdentity) -> bool {
         let file = |identity: &FileIdentity| (identity.device, identity.inode, identity.born);
-        self.born != 0 && file(self) == file(earlier) && self.size >= earlier.size
+        self.born != 0 && file(self) == file(earlier) && self.size > earlier.size
     }
 }
 
