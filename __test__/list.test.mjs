@@ -169,6 +169,13 @@ describe("recent sessions", () => {
 		assert.equal(await findMostRecentSession(at("nowhere")), null);
 	});
 
+	test("getRecentSessions takes a name from messages only, not from what another type of entry holds", async () => {
+		putSession("one", {}, entry(1, "draft", { message: user("draft") }), messageLine(2, user("question")));
+		const [recent] = await getRecentSessions(at(PROJECT_DIR));
+		assert.equal(recent.fullName, "question");
+		assert.equal((await SessionManager.list("/srv/garden"))[0].firstMessage, recent.fullName);
+	});
+
 	test("getRecentSessions names them by title, first message or id", async () => {
 		const long = "A title that is quite a bit longer than forty characters\nand has a second line";
 		const files = [

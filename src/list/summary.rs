@@ -145,6 +145,7 @@ pub fn header_info<S: Source + ?Sized>(source: &S, end: u64, prompt: bool) -> Re
     let mut first_prompt = None;
     let header = walk(source, end, |text, facts| {
         if prompt
+            && facts.kind == Kind::Message
             && facts.role == Role::User
             && let Some(content) = facts.content.clone()
         {
