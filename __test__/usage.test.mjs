@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { SessionManager } from "../index.mjs";
-import { assistant, HEADER, messageLine, text, toolResult, user } from "./support/lines.mjs";
+import { assistant, entry, HEADER, messageLine, text, toolResult, user } from "./support/lines.mjs";
 import { freshPlaces, write } from "./support/place.mjs";
 
 freshPlaces();
@@ -43,5 +43,24 @@ describe("usage", () => {
 		const lines = [reply(1), reply(2), reply(1), reply(2)];
 		const session = await SessionManager.open(write("s/one.jsonl", text(HEADER, ...lines)));
 		assert.equal(session.getUsageStatistics().input, 3);
+	});
+
+	test("is of messages only, not of what another type of entry holds", async () => {
+		const draft = entry(2, "draft", { message: assistant("draft") });
+		const task = toolResult("x", { toolName: "task", details: { usage: { input: 100 } } });
+		const lines = [messageLine(1, assistant("one")), draft, entry(3, "draft", { message: task })];
+		const session = await SessionManager.open(write("s/one.jsonl", text(HEADER, ...lines)));
+		assert.equal(session.getUsageStatistics().input, 10);
+		session.createBranchedSession(lines[2].id);
+		assert.equal(session.getUsageStatistics().input, 10);
+	});
+
+	test("stays finite, whatever the messages say", () => {
+		const session = SessionManager.inMemory("/srv/garden");
+		for (const input of [1e308, 1e308, 1e308]) {
+			session.appendMessage(assistant("much", { usage: { input, output: -input, cost: { total: input } } }));
+		}
+		const { input, output, cost } = session.getUsageStatistics();
+		assert.deepEqual([input, output, cost], [Number.MAX_VALUE, -Number.MAX_VALUE, Number.MAX_VALUE]);
 	});
 });

@@ -68,7 +68,7 @@ pub struct Facts {
     pub model_role: Field,
     /// The value of `message.content`.
     pub content: Option<Range<usize>>,
-    /// `message.usage`, or `message.details.usage` of a `task` result.
+    /// Of a message entry `message.usage`, or `message.details.usage` of a `task` result.
     pub usage: Option<Usage>,
     /// `targetId` of a label.
     pub target_id: Field,
@@ -195,6 +195,9 @@ impl Facts {
             facts.member(scanner, &name, content)
         })?;
         facts.span = start..scanner.pos();
+        if facts.kind != Kind::Message {
+            facts.usage = None;
+        }
         if let Field::Text(time) = facts.timestamp {
             let raw = time.raw(text);
             match timestamp::parse_canonical(raw).filter(|_| !time.is_escaped()) {

@@ -21,14 +21,15 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Adds the parts of `other`.
+    /// Adds the parts of `other`. A sum that no number holds stays at the largest there is.
     pub fn add(&mut self, other: &Usage) {
-        self.input += other.input;
-        self.output += other.output;
-        self.cache_read += other.cache_read;
-        self.cache_write += other.cache_write;
-        self.premium_requests += other.premium_requests;
-        self.cost += other.cost;
+        let add = |sum: &mut f64, part: f64| *sum = (*sum + part).clamp(f64::MIN, f64::MAX);
+        add(&mut self.input, other.input);
+        add(&mut self.output, other.output);
+        add(&mut self.cache_read, other.cache_read);
+        add(&mut self.cache_write, other.cache_write);
+        add(&mut self.premium_requests, other.premium_requests);
+        add(&mut self.cost, other.cost);
     }
 
     /// Reads the value at the scanner's position; `None` if it is no object.
