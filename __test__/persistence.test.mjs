@@ -158,6 +158,25 @@ describe("images", () => {
 		assert.equal(again.getEntry(id).content[0].data, data);
 	});
 
+	test("come back from every list called content, however deep it lies", async () => {
+		const session = await stored();
+		const block = { type: "image", mimeType: "image/png", data: Buffer.alloc(3000, "deep").toString("base64") };
+		const held = { result: { content: [block, [block]] } };
+		const id = session.appendMessage(toolResult("x", { details: held }));
+		session.appendCustomEntry("frames", held);
+		session.branchWithSummary(id, "back", held);
+		session.appendCompaction("s", undefined, id, 1, undefined, false, held);
+		session.appendMessage(user([{ type: "toolResult", content: [block] }]));
+		const before = JSON.stringify(session.getEntries());
+		assert.equal(fs.readFileSync(session.getSessionFile(), "utf8").includes(block.data), false);
+		await session.close();
+		const again = await stored();
+		assert.equal(JSON.stringify(again.getEntries()), before);
+		const bytes = fs.readFileSync(again.getSessionFile());
+		await again.rewriteEntries();
+		assert.deepEqual(fs.readFileSync(again.getSessionFile()), bytes);
+	});
+
 	test("that are small, or whose text base64 would write otherwise, stay in the line", async () => {
 		const session = await stored();
 		for (const text of [data.slice(0, 1020), `${data.slice(0, -1)}=`, ` ${data}`]) {

@@ -34,19 +34,22 @@ function resolveImage(block, blobsDir) {
 	return placeholder;
 }
 
-function resolveContent(owner, blobsDir) {
-	const content = owner?.content;
-	if (!Array.isArray(content)) return;
-	for (let at = 0; at < content.length; at++) {
-		const block = content[at];
-		if (isObject(block) && block.type === "image" && isRef(block.data)) content[at] = resolveImage(block, blobsDir);
+/** The lists in a list called `content` are part of it. */
+function resolveContent(content, blobsDir) {
+	const open = [content];
+	while (open.length > 0) {
+		const blocks = open.pop();
+		for (let at = 0; at < blocks.length; at++) {
+			const block = blocks[at];
+			if (Array.isArray(block)) open.push(block);
+			else if (isObject(block) && block.type === "image" && isRef(block.data))
+				blocks[at] = resolveImage(block, blobsDir);
+		}
 	}
 }
 
 /** Puts images back where the file has references. Any depth: no recursion. */
 function resolveBlobs(entry, blobsDir) {
-	if (isObject(entry.message)) resolveContent(entry.message, blobsDir);
-	if (entry.type === "custom_message") resolveContent(entry, blobsDir);
 	const open = [entry];
 	while (open.length > 0) {
 		const value = open.pop();
@@ -54,6 +57,7 @@ function resolveBlobs(entry, blobsDir) {
 			const bytes = readBlob(blobsDir, value.image_url);
 			if (bytes) value.image_url = bytes.toString("utf8");
 		}
+		if (Array.isArray(value.content)) resolveContent(value.content, blobsDir);
 		for (const child of Object.values(value)) if (isObject(child)) open.push(child);
 	}
 }
