@@ -69,6 +69,17 @@ function placesOf(on) {
 	}
 }
 
+/** Somebody may have renamed the directory under the manager, which goes on where its file is now. */
+function follow(on) {
+	const { state } = on;
+	if (on.storage || !state.stored) return;
+	const file = state.native.takeNewPath();
+	if (file === null) return;
+	if (on.sessionDir === path.dirname(state.file)) on.sessionDir = path.dirname(file);
+	state.file = file;
+	placesOf(on);
+}
+
 /** Writes a session that is not stored, everything at once, off the JavaScript thread. */
 async function storeAll(on, state, blank) {
 	if (on.storage) {
@@ -123,6 +134,7 @@ async function flush(on) {
 
 async function close(on) {
 	await flush(on);
+	follow(on);
 	await on.state.storageLog?.close();
 	on.state.native.release();
 }
@@ -181,6 +193,7 @@ async function newSession(on, options) {
 async function leaveSession(on) {
 	await finishPending(on);
 	await on.state.native.flush();
+	follow(on);
 	on.state.native.release();
 }
 
@@ -229,6 +242,7 @@ module.exports = {
 	ensureOnDisk,
 	finishPending,
 	flush,
+	follow,
 	leaveBreadcrumb,
 	newHeader,
 	newSession,

@@ -98,6 +98,7 @@ class SessionManager {
 	}
 
 	getSessionDir() {
+		files.follow(this.#on);
 		return this.#on.sessionDir;
 	}
 
@@ -106,6 +107,7 @@ class SessionManager {
 	}
 
 	getSessionFile() {
+		files.follow(this.#on);
 		return this.#state.file;
 	}
 
@@ -129,7 +131,7 @@ class SessionManager {
 	/** What reading the file showed. */
 	getLoadReport() {
 		const report = JSON.parse(this.#state.native.report());
-		return { ...report, path: this.#state.file };
+		return { ...report, path: this.getSessionFile() };
 	}
 
 	// ---- appending
@@ -375,7 +377,7 @@ class SessionManager {
 		const capture = {
 			sessionId: this.getSessionId(),
 			sessionName: state.name,
-			sessionFile: state.file,
+			sessionFile: this.getSessionFile(),
 		};
 		captures.set(capture, files.captureState(this.#on));
 		return capture;
@@ -391,24 +393,24 @@ class SessionManager {
 	// ---- artifacts and blobs
 
 	getArtifactsDir() {
-		const { file } = this.#state;
+		const file = this.getSessionFile();
 		return file === undefined ? null : artifactsDir(file);
 	}
 
 	async allocateArtifactPath(toolType) {
 		args.requireString("allocateArtifactPath", "toolType", toolType);
-		return this.#artifacts.of(this.#state.file).allocatePath(toolType);
+		return this.#artifacts.of(this.getSessionFile()).allocatePath(toolType);
 	}
 
 	async saveArtifact(content, toolType) {
 		args.requireString("saveArtifact", "content", content);
 		args.requireString("saveArtifact", "toolType", toolType);
-		return this.#artifacts.of(this.#state.file).save(content, toolType);
+		return this.#artifacts.of(this.getSessionFile()).save(content, toolType);
 	}
 
 	async getArtifactPath(id) {
 		args.requireString("getArtifactPath", "id", id);
-		return this.#artifacts.of(this.#state.file).getPath(id);
+		return this.#artifacts.of(this.getSessionFile()).getPath(id);
 	}
 
 	async putBlob(data) {

@@ -61,6 +61,7 @@ async function fork(on) {
 	const { state } = on;
 	if (!on.persist || state.file === undefined) return undefined;
 	await files.finishPending(on);
+	files.follow(on);
 	const oldSessionFile = state.file;
 	const { header, file } = files.newHeader(on, state.header.id);
 	const members = copyMembers(header, state.header.id, state.name);
@@ -169,6 +170,7 @@ async function moveTo(on, newCwd) {
 	const cwd = path.resolve(newCwd);
 	if (cwd === on.cwd) return;
 	const { state } = on;
+	files.follow(on);
 	const root = places.isManagedDir(on.sessionDir, on.cwd) ? path.dirname(on.sessionDir) : places.getSessionsDir();
 	const dir = on.persist ? places.defaultSessionDir(cwd, root, { create: !on.storage }) : on.sessionDir;
 	await files.finishPending(on);
@@ -239,6 +241,7 @@ function createBranchedSession(on, leafId) {
 	if (leaf === undefined) {
 		throw sessionError("ERR_ENTRY_NOT_FOUND", `Entry ${leafId} not found`, { entryId: leafId });
 	}
+	files.follow(on);
 	const { header, file } = branchHeader(on);
 	const changed = state.stored ? changedEntries(state.cache) : pathTexts(state, leaf);
 	const inFile = on.persist && !on.storage;

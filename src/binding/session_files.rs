@@ -86,6 +86,12 @@ impl NativeSession {
         self.session.lock().set_places(places.into_iter().map(PathBuf::from).collect());
     }
 
+    /// Where the file is, if somebody renamed its directory; given once.
+    #[napi(catch_unwind)]
+    pub fn take_new_path(&self) -> Option<String> {
+        self.session.lock().take_new_path().map(|path| path.to_string_lossy().into_owned())
+    }
+
     /// Where the entries went when somebody replaced the file; given once.
     #[napi(catch_unwind)]
     pub fn take_remap(&self) -> Option<Uint32Array> {

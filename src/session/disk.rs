@@ -52,6 +52,8 @@ pub(super) struct Closed {
 #[derive(Debug)]
 pub struct DiskLog {
     pub(super) path: PathBuf,
+    /// The path is another one than whoever opened the session knows.
+    pub(super) moved: bool,
     pub(super) file: Option<Arc<File>>,
     pub(super) closed: Option<Closed>,
     /// Whether the descriptor has been told to whoever counts them.
@@ -78,6 +80,7 @@ impl DiskLog {
     pub(super) fn new(path: PathBuf, file: Arc<File>, writable: bool, progress: Progress) -> DiskLog {
         DiskLog {
             path,
+            moved: false,
             file: Some(file),
             closed: None,
             counted: false,

@@ -110,12 +110,24 @@ impl Session {
         match fate(disk, file, FileId::of(&metadata), store::link_count(&metadata))? {
             Fate::Same => Ok(Some(size)),
             Fate::Moved(path) => {
-                disk.path = path;
+                (disk.path, disk.moved) = (path, true);
                 Ok(Some(size))
             }
             Fate::Deleted => self.write_in_full(file).map(|()| None),
             Fate::Replaced(new) => self.adopt_replacement(Some(file), new).map(|()| None),
         }
+    }
+
+    /// Where the file is now, if somebody renamed its directory since this was asked last. Only looks.
+    pub fn take_new_path(&mut self) -> Option<PathBuf> {
+        let Body::Disk(disk) = &mut self.body else { return None };
+        if let Some(file) = disk.file.clone()
+            && let Ok(metadata) = store::stat_open(&file, &disk.path)
+            && let Ok(Fate::Moved(path)) = fate(disk, &file, FileId::of(&metadata), store::link_count(&metadata))
+        {
+            (disk.path, disk.moved) = (path, true);
+        }
+        std::mem::take(&mut disk.moved).then(|| disk.path.clone())
     }
 
     /// Indexes what is new in the file. Returns its size.
