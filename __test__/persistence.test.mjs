@@ -158,6 +158,15 @@ describe("images", () => {
 		assert.equal(again.getEntry(id).content[0].data, data);
 	});
 
+	test("come back from lists of URLs, as they are stored from there", async () => {
+		const session = await stored();
+		const url = `data:image/png;base64,${data}`;
+		const id = session.appendCustomEntry("frames", { image_url: [url, [url], 7] });
+		assert.equal(fs.readFileSync(session.getSessionFile(), "utf8").includes(data), false);
+		await session.close();
+		assert.deepEqual((await stored()).getEntry(id).data, { image_url: [url, [url], 7] });
+	});
+
 	test("come back from every list called content, however deep it lies", async () => {
 		const session = await stored();
 		const block = { type: "image", mimeType: "image/png", data: Buffer.alloc(3000, "deep").toString("base64") };

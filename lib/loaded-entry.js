@@ -34,30 +34,29 @@ function resolveImage(block, blobsDir) {
 	return placeholder;
 }
 
-/** The lists in a list called `content` are part of it. */
-function resolveContent(content, blobsDir) {
-	const open = [content];
+/** Replaces the items of a list and of the lists in it, which count as parts of it. */
+function replaceItems(list, replacement) {
+	const open = [list];
 	while (open.length > 0) {
-		const blocks = open.pop();
-		for (let at = 0; at < blocks.length; at++) {
-			const block = blocks[at];
-			if (Array.isArray(block)) open.push(block);
-			else if (isObject(block) && block.type === "image" && isRef(block.data))
-				blocks[at] = resolveImage(block, blobsDir);
+		const items = open.pop();
+		for (let at = 0; at < items.length; at++) {
+			if (Array.isArray(items[at])) open.push(items[at]);
+			else items[at] = replacement(items[at]);
 		}
 	}
 }
 
 /** Puts images back where the file has references. Any depth: no recursion. */
 function resolveBlobs(entry, blobsDir) {
+	const block = (item) =>
+		isObject(item) && item.type === "image" && isRef(item.data) ? resolveImage(item, blobsDir) : item;
+	const url = (item) => (isRef(item) ? (readBlob(blobsDir, item)?.toString("utf8") ?? item) : item);
 	const open = [entry];
 	while (open.length > 0) {
 		const value = open.pop();
-		if (isRef(value.image_url)) {
-			const bytes = readBlob(blobsDir, value.image_url);
-			if (bytes) value.image_url = bytes.toString("utf8");
-		}
-		if (Array.isArray(value.content)) resolveContent(value.content, blobsDir);
+		if (isRef(value.image_url)) value.image_url = url(value.image_url);
+		else if (Array.isArray(value.image_url)) replaceItems(value.image_url, url);
+		if (Array.isArray(value.content)) replaceItems(value.content, block);
 		for (const child of Object.values(value)) if (isObject(child)) open.push(child);
 	}
 }
