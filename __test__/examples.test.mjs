@@ -49,4 +49,18 @@ describe("the example", () => {
 		assert.match(example("custom-storage.mjs"), /^2 messages in 1 file: .*\nThe sunny one\.\n$/);
 		assert.equal(fs.existsSync(at("agent", "sessions")), false);
 	});
+
+	test("repair does to a damaged file what the document about it shows", () => {
+		const document = fs.readFileSync(path.join(EXAMPLES, "../docs/DAMAGED-FILES.md"), "utf8");
+		const [broken, looked, mended, whole] = [...document.matchAll(/```\w+\n(.*?)```/gs)].map(([, block]) => block);
+		const file = write("broken.jsonl", broken.slice(0, -1));
+		const undated = (output) => output.replaceAll(at("/"), "").replace(/bak-\S+/, "bak-");
+		assert.equal(example("repair.mjs", file), looked);
+		assert.equal(fs.readFileSync(file, "utf8"), broken.slice(0, -1));
+		assert.ok(undated(example("repair.mjs", file, "--write")).endsWith(undated(mended)));
+		assert.equal(fs.readFileSync(file, "utf8"), whole);
+		const [backup] = fs.readdirSync(at()).filter((name) => name.includes(".bak-"));
+		assert.equal(fs.readFileSync(at(backup), "utf8"), broken.slice(0, -1));
+		assert.match(example("repair.mjs", file), /^every agent can open it\n/);
+	});
 });

@@ -95,7 +95,7 @@ export interface SkippedStretch {
 export interface LoadReport {
 	/** `undefined` for a session in memory. */
 	path: string | undefined;
-	/** Lines that are not blank, with the header. */
+	/** Lines that are not blank, with the header, without a last one that is cut off. */
 	lines: number;
 	entries: number;
 	/** Stretches that are no entries, in file order; the first 1,000. */
