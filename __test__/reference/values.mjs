@@ -135,7 +135,7 @@ export class Values {
 
 	#file() {
 		const file = { content: this.string(40), lineCount: this.pick([1, 7, 0.5, "7", null]) };
-		if (this.chance(3)) file[this.pick(KEYS)] = this.value(1);
+		if (this.chance(3)) this.#put(file, this.pick(KEYS), this.value(1));
 		return file;
 	}
 
