@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import * as fs from "node:fs";
 import * as path from "node:path";
 import { test } from "node:test";
@@ -58,4 +59,39 @@ test(`everything acknowledged survives a kill while appending, renaming and edit
 
 test(`everything acknowledged survives a kill while forking and moving too`, async () => {
 	for (let kill = 0; kill < KILLS; kill++) await killOnce(10_000 + kill, "append,append,append,rename,fork,move,flush");
+});
+
+test(`everything acknowledged survives a kill while branching, closing and beginning anew too`, async () => {
+	for (let kill = 0; kill < KILLS; kill++) await killOnce(20_000 + kill, "append,append,append,new,branch,close");
+});
+
+async function killRepair(seed) {
+	const lines = content().trimEnd().split("\n");
+	const broken = [lines[0], ...lines.slice(2).map((line, at) => (at % 20 === 0 ? line.slice(0, -3) : line))].join("\n");
+	const file = write("s/one.jsonl", broken);
+	const child = spawn(process.execPath, [path.join(import.meta.dirname, "repairer.mjs"), file]);
+	let said = "";
+	child.stdout.on("data", (chunk) => {
+		said += chunk;
+	});
+	const ended = new Promise((resolve) => child.on("close", resolve));
+	while (said === "") await new Promise((resolve) => setTimeout(resolve, 1));
+	await new Promise((resolve) => setTimeout(resolve, random(seed)() * 12));
+	child.kill("SIGKILL");
+	await ended;
+	const backups = fs.readdirSync(at("s")).filter((name) => name.includes(".bak-"));
+	const now = fs.readFileSync(file, "utf8");
+	if (said.endsWith("done\n")) assert.notEqual(now, broken);
+	if (now !== broken) {
+		assert.deepEqual([...countIds(file).values()], new Array(142).fill(1));
+		assert.equal(fs.readFileSync(at("s", backups[0]), "utf8"), broken);
+	}
+	const again = await SessionManager.repair(file);
+	assert.deepEqual([again.entries, (await SessionManager.verify(file)).ok], [141, true]);
+	assert.equal((await SessionManager.list("/srv/garden", at("s"))).length, 1);
+	fs.rmSync(at("s"), { recursive: true });
+}
+
+test(`a repair that is killed has left the file as it was, or mended it and kept the original`, async () => {
+	for (let kill = 0; kill < KILLS; kill++) await killRepair(30_000 + kill);
 });

@@ -50,6 +50,18 @@ for (let call = 0; call < Number(calls); call++) {
 	} else if (kind === "flush") {
 		await session.flush();
 		report({ flushed: true });
+	} else if (kind === "close") {
+		await session.close();
+		report({ closed: true });
+	} else if (kind === "branch") {
+		report({ file: session.createBranchedSession(session.getLeafId()) });
+	} else if (kind === "new") {
+		await session.newSession();
+		const ids = [session.appendModelChange("p/m"), session.appendCustomEntry("note", text)];
+		if (call % 2 === 0) {
+			await session.ensureOnDisk();
+			for (const id of ids) report({ id });
+		}
 	} else if (kind === "refresh") {
 		await session.refresh();
 	} else if (kind === "pause") {
