@@ -295,6 +295,58 @@ describe("a file changed by others", () => {
 		assert.equal(session.getEntry(ours[0]).message.content[0].text, "five");
 	});
 
+	test("a change goes to its entry, also in a file in which the entries have other numbers", async () => {
+		const file = write("s/one.jsonl", text(...conversation()));
+		const session = await open();
+		session.getEntry("00000002").message.content[0].text = "two, changed";
+		const [header, ...entries] = conversation();
+		const theirs = entry(200, "custom", { customType: "theirs", data: "x".repeat(100) });
+		fs.writeFileSync(at("other"), text(header, theirs, ...entries));
+		fs.renameSync(at("other"), file);
+		await session.rewriteEntries();
+		entries[1].message.content[0].text = "two, changed";
+		assert.deepEqual(readLines(file).slice(1), [theirs, ...entries]);
+		assert.equal(session.getEntry(theirs.id).data, theirs.data);
+		assert.equal(session.getEntry("00000003").message.content, "three");
+	});
+
+	test("entries in another order are found by an append and keep their objects", async () => {
+		const file = write("s/one.jsonl", text(...conversation()));
+		const session = await open();
+		const [one, two] = session.getEntries();
+		const [header, ...entries] = conversation();
+		fs.writeFileSync(at("other"), text(header, entries[1], entries[0], ...entries.slice(2)));
+		fs.renameSync(at("other"), file);
+		const id = session.appendMessage(user("five"));
+		assert.deepEqual([session.getEntry("00000001"), session.getEntry("00000002")], [one, two]);
+		assert.equal(session.getEntry("00000001").message.content, "one");
+		assert.equal(session.getEntry("00000001"), one);
+		assert.deepEqual(idsOf(session.getEntries()), ["00000002", "00000001", "00000003", "00000004", id]);
+	});
+
+	test("an append whose leaf is gone with the file that was replaced hangs where its line says", async () => {
+		const file = write("s/one.jsonl", text(...conversation()));
+		const session = await open();
+		fs.writeFileSync(at("other"), text(...conversation().slice(0, 3)));
+		fs.renameSync(at("other"), file);
+		const id = session.appendMessage(user("five"));
+		const { parentId } = readLines(file).at(-1);
+		assert.deepEqual([session.getEntry(id).parentId, parentId], ["00000002", "00000002"]);
+	});
+
+	test("a line in a file that several of ours saw replaced is copied once", async () => {
+		const file = write("s/one.jsonl", text(...conversation()));
+		const sessions = [await open(), await SessionManager.open(file), await SessionManager.open(file)];
+		const kept = fs.openSync(file, "a");
+		for (const [number, session] of sessions.entries()) await session.setSessionName(`name ${number}`);
+		for (const session of sessions) session.appendMessage(user("ours"));
+		fs.writeSync(kept, text(entry(200, "custom", { customType: "theirs" })));
+		fs.closeSync(kept);
+		for (const session of sessions) await session.close();
+		assert.equal(readLines(file).filter((line) => line.customType === "theirs").length, 1);
+		assert.equal(readLines(file).length, 9);
+	});
+
 	test("another session in the file's place is not written to", async () => {
 		const file = write("s/one.jsonl", text(...conversation()));
 		const session = await open();

@@ -107,12 +107,15 @@ function changedEntries(cache) {
 
 /** Finds the changed entries without holding up the event loop. */
 async function changedEntriesInSlices(cache) {
+	const { renumberings } = cache;
 	const changed = { entries: [], texts: [] };
 	let started = performance.now();
 	for (const batch of batches(cache)) {
 		compareBatch(cache, batch, changed);
 		if (performance.now() - started > SLICE_MS) {
 			await new Promise((resolve) => setImmediate(resolve));
+			// An append in between may have found another file in place of ours.
+			if (cache.renumberings !== renumberings) return changedEntriesInSlices(cache);
 			started = performance.now();
 		}
 	}

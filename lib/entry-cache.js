@@ -33,6 +33,7 @@ class EntryCache {
 	#madeUpTo = 0;
 	#byId = new Map();
 	#accessor = messageAccessor(this);
+	#renumberings = 0;
 	/** 1 for each entry that this process appended, by number; may be shorter than the entries. */
 	#own = new Uint8Array(64);
 	/** 1 for each entry whose object is known to be made and read, by number; may be shorter than the entries. */
@@ -63,6 +64,11 @@ class EntryCache {
 
 	get count() {
 		return this.#objects.length;
+	}
+
+	/** How often the entries got other numbers. */
+	get renumberings() {
+		return this.#renumberings;
 	}
 
 	#forget() {
@@ -115,6 +121,7 @@ class EntryCache {
 	}
 
 	#renumber(remap) {
+		this.#renumberings++;
 		const old = this.#objects;
 		const objects = new Array(this.#native.count());
 		const own = [];
@@ -191,6 +198,12 @@ class EntryCache {
 	all() {
 		if (this.#madeUpTo < this.#objects.length) this.#make();
 		return this.#objects.slice();
+	}
+
+	/** Id of the parent of the entry with this number, as it is written. */
+	parentIdOf(index) {
+		const [cell, parentId] = this.#parse(this.#native.envelopes(index, 1));
+		return typeof cell === "string" ? parentId : (cell?.parentId ?? null);
 	}
 
 	/** The entry with this id if it was asked for before. */

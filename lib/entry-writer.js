@@ -67,18 +67,20 @@ class EntryWriter {
 		if (from !== undefined) this.moveLeaf(from);
 		const now = Date.now();
 		const storedBytes = state.storageLog ? state.native.textLength() : 0;
-		const { id, index, starts, failure } = this.#write(type, text, now);
+		const { id, index, starts, moved, failure } = this.#write(type, text, now);
 		if (now !== this.#now) {
 			this.#now = now;
 			this.#timestamp = new Date(now).toISOString();
 		}
 		const timestamp = this.#timestamp;
+		if (moved) state.sync();
+		// The leaf of a file that was replaced may be gone.
+		const parentId = moved ? state.cache.parentIdOf(index) : state.leafId;
 		// The common kind is spelt out: copying members costs more than all else here.
 		const entry =
 			type === "message"
-				? { type, id, parentId: state.leafId, timestamp, message: payload }
-				: { type, id, parentId: state.leafId, timestamp, ...fields };
-		if (index !== state.cache.count) state.sync();
+				? { type, id, parentId, timestamp, message: payload }
+				: { type, id, parentId, timestamp, ...fields };
 		state.cache.add(index, entry);
 		state.leafId = id;
 		if (state.storageLog) state.storageLog.append(state.native.textFrom(storedBytes));
@@ -98,11 +100,12 @@ class EntryWriter {
 			// Every reply of a session in memory would start its file.
 			if (answer.length === 9) return { id: answer.slice(0, 8), index: state.cache.count, starts: true };
 			const [, id, starts, index] = /^([^!@]+)(!?)(?:@(\d+))?$/.exec(answer);
-			return { id, index: index === undefined ? state.cache.count : Number(index), starts: starts !== "" };
+			const moved = index !== undefined;
+			return { id, index: moved ? Number(index) : state.cache.count, starts: starts !== "", moved };
 		} catch (error) {
 			// With an entry's number the entry is part of the session, and written later.
 			if (error.entryIndex === undefined) throw error;
-			return { id: error.entryId, index: error.entryIndex, starts: false, failure: error };
+			return { id: error.entryId, index: error.entryIndex, starts: false, moved: true, failure: error };
 		}
 	}
 }

@@ -53,7 +53,14 @@ async function copyInStorage(on, state, file, members) {
 /** The same entries, with the same objects, on another native session. */
 function successor(state, native, file) {
 	const next = new SessionState(native, file);
-	for (const index of state.cache.made()) next.cache.adopt(index, state.cache.peek(index));
+	state.sync();
+	const sameNumbers = state.native.renumberings() === native.renumberings();
+	for (const index of state.cache.made()) {
+		const entry = state.cache.peek(index);
+		// Since the copy was made somebody else may have replaced the file it was made of.
+		const at = sameNumbers ? index : next.cache.indexOf(entry.id);
+		if (at !== undefined && at < next.cache.count) next.cache.adopt(at, entry);
+	}
 	return next;
 }
 
@@ -237,6 +244,9 @@ function takeObjectsOver(from, to, { taken, relinked, labels }) {
 
 function createBranchedSession(on, leafId) {
 	const { state } = on;
+	// From here on the entries keep their numbers.
+	state.native.writeQueued();
+	state.sync();
 	const leaf = state.cache.indexOf(leafId);
 	if (leaf === undefined) {
 		throw sessionError("ERR_ENTRY_NOT_FOUND", `Entry ${leafId} not found`, { entryId: leafId });

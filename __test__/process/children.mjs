@@ -4,8 +4,8 @@ import * as path from "node:path";
 import { readLines } from "../support/read-lines.mjs";
 
 /** @returns {{ child, acknowledged: object[], ended: Promise<{ code, signal, stderr }> }} */
-export function startWriter(args, env = {}) {
-	const child = spawn(process.execPath, [path.join(import.meta.dirname, "writer.mjs"), ...args.map(String)], {
+export function startWriter(args, env = {}, program = "writer.mjs") {
+	const child = spawn(process.execPath, [path.join(import.meta.dirname, program), ...args.map(String)], {
 		stdio: ["ignore", "pipe", "pipe"],
 		env: { ...process.env, ...env },
 	});

@@ -1,12 +1,12 @@
 /**
  * A process that works on a session and reports each acknowledged call as a line of JSON.
- * `writer.mjs <file> <name> <seed> <calls> [kinds]`
+ * `writer.mjs <file> <name> <seed> <calls> [kinds] [stop]`: with `stop` it closes when a file of that name is there.
  */
 import * as fs from "node:fs";
 import { SessionManager } from "../../index.mjs";
 import { random } from "../parity/sequences.mjs";
 
-const [file, name, seed, calls, kinds = "append"] = process.argv.slice(2);
+const [file, name, seed, calls, kinds = "append", stop] = process.argv.slice(2);
 const next = random(Number(seed));
 const pick = (list) => list[Math.floor(next() * list.length)];
 
@@ -68,5 +68,6 @@ for (let call = 0; call < Number(calls); call++) {
 		await new Promise((resolve) => setTimeout(resolve, next() * 4));
 	}
 }
-await session.close();
 report({ done: true });
+while (stop && !fs.existsSync(stop)) await new Promise((resolve) => setTimeout(resolve, 2));
+await session.close();

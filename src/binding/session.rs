@@ -208,7 +208,7 @@ impl NativeSession {
 
     /// Adds an entry. `kind` is its type, `text` its members as a JSON object, or for `message` the
     /// message. Returns the id, with `!` behind it if the session's file shall appear now, and with
-    /// `@` and its number if that is not `expected`. Throws with `entryId` and `entryIndex` if the
+    /// `@` and its number if that is not `expected` or others have another number now. Throws with `entryId` and `entryIndex` if the
     /// entry was added but could not be written.
     #[napi(catch_unwind)]
     pub fn append(&self, env: &Env, kind: String, text: String, now: f64, expected: u32) -> Result<String> {
@@ -216,8 +216,9 @@ impl NativeSession {
             "message" => Payload::Message(text.as_bytes()),
             kind => Payload::Members(kind, text.as_bytes()),
         };
-        let appended = open_files::with(&self.session, |session| session.append(payload, now as i64, &*self.blobs))
-            .map_err(|error| to_js(env, &error))?;
+        let work = |session: &mut Session| (session.append(payload, now as i64, &*self.blobs), session.has_remap());
+        let (appended, renumbered) = open_files::with(&self.session, work);
+        let appended = appended.map_err(|error| to_js(env, &error))?;
         if let Some(error) = appended.error {
             return Err(of_entry(env, &error, &appended.id, appended.index));
         }
@@ -225,7 +226,7 @@ impl NativeSession {
         if appended.starts_file {
             answer.push('!');
         }
-        if appended.index != expected {
+        if appended.index != expected || renumbered {
             answer.push_str(&format!("@{}", appended.index));
         }
         Ok(answer)

@@ -98,6 +98,19 @@ impl NativeSession {
         self.session.lock().take_remap().map(Uint32Array::from)
     }
 
+    /// How often the entries' numbers changed; see [`Session::renumberings`].
+    #[napi(catch_unwind)]
+    pub fn renumberings(&self) -> f64 {
+        self.session.lock().renumberings() as f64
+    }
+
+    /// Writes what is queued, so that the numbers stay the same while they are worked with.
+    #[napi(catch_unwind)]
+    pub fn write_queued(&self, env: &Env) -> Result<()> {
+        open_files::with(&self.session, |session| session.write_queued(&*self.blobs))
+            .map_err(|error| to_js(env, &error))
+    }
+
     /// Edits the header of a session that is not stored.
     #[napi(catch_unwind)]
     pub fn edit_header(&self, env: &Env, text: Option<String>, members: Option<String>) -> Result<()> {
@@ -155,7 +168,8 @@ impl NativeSession {
         unique: f64,
     ) -> AsyncTask<Job<Copied, Option<NativeSession>>> {
         let (session, blobs) = (Arc::clone(&self.session), Arc::clone(&self.blobs));
-        let changes = changes(entries, texts);
+        // Now, while the numbers are those that JavaScript knows.
+        let changes = session.lock().hold(entries.to_vec(), texts.into_iter().map(String::into_bytes).collect());
         let work = move || {
             let edit = header_edit(text, members)?;
             let target = target.map(PathBuf::from);

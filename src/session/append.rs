@@ -246,37 +246,6 @@ impl Session {
         disk.tail_seen = (size > disk.progress.indexed).then_some(size);
         Ok(size)
     }
-
-    /// Whole lines that somebody without lock still appends to a file that ours replaced are copied
-    /// to ours. Returns the size after it.
-    fn rescue_orphaned_lines(&mut self, file: &Arc<std::fs::File>, mut size: u64) -> Result<u64> {
-        if self.disk()?.previous.is_empty() {
-            return Ok(size);
-        }
-        let path = self.disk()?.path.clone();
-        for at in 0..self.disk()?.previous.len() {
-            let disk = self.disk()?;
-            let (old, seen) = (Arc::clone(&disk.previous[at].file), disk.previous[at].seen);
-            let length = store::stat_open(&old, &path)?.len();
-            if length <= seen {
-                continue;
-            }
-            let source = crate::log::read::FileSource { file: &old, path: &path };
-            let bytes = crate::log::read::Source::read_exact_at(&source, seen, (length - seen) as usize)?;
-            let Some(last) = memchr::memrchr(b'\n', &bytes) else { continue };
-            let lines = &bytes[..=last];
-            let start = if bytes.first() == Some(&b'\n') { 1 } else { 0 };
-            if start < lines.len() {
-                let disk = self.disk()?;
-                disk.write(file, &lines[start..], size)?;
-            }
-            let previous = &mut self.disk()?.previous[at];
-            previous.seen = seen + last as u64 + 1;
-            previous.grown = std::time::Instant::now();
-            size = self.take_in(file)?;
-        }
-        Ok(size)
-    }
 }
 
 /// The facts of a line that is one object and nothing else.

@@ -53,9 +53,7 @@ impl Session {
         now: i64,
         blobs: &dyn BlobSink,
     ) -> Result<Branched> {
-        if matches!(self.body, Body::Disk(_)) {
-            self.write_queued(blobs)?;
-        }
+        self.write_queued(blobs)?;
         let is_label = |at: &EntryIndex| self.index.get(*at).is_some_and(|record| record.kind == Kind::Label);
         let taken: Vec<EntryIndex> = self.index.path(leaf).into_iter().filter(|at| !is_label(at)).collect();
         let header = parse_header(header).ok_or_else(|| Error::InvalidArgument {
@@ -113,14 +111,16 @@ impl Session {
             remap: None,
             moves: 0,
             renumberings: 0,
+            held: Default::default(),
             unfinished: None,
             buffer: Vec::new(),
         };
         Ok(Branched { session, taken, relinked, labels })
     }
 
-    fn write_queued(&mut self, blobs: &dyn BlobSink) -> Result<()> {
-        if self.disk()?.has_unwritten() {
+    /// Writes what is queued of a session in a file.
+    pub fn write_queued(&mut self, blobs: &dyn BlobSink) -> Result<()> {
+        if matches!(&self.body, Body::Disk(disk) if disk.has_unwritten()) {
             let (_lock, file, size) = self.begin_write(true)?;
             self.drain(&file, size, blobs)?;
         }

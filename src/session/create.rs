@@ -41,6 +41,7 @@ impl Session {
             remap: None,
             moves: 0,
             renumberings: 0,
+            held: Default::default(),
             unfinished: None,
             buffer: Vec::new(),
         })

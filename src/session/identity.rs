@@ -4,6 +4,7 @@
 
 use super::disk::{DiskLog, Unwritten};
 use super::load::Loaded;
+use super::rescue::settled_end;
 use super::{Body, Session};
 use crate::entry::facts::Facts;
 use crate::error::{Error, Result};
@@ -207,6 +208,8 @@ impl Session {
             }
         }
         let old_source = old.map(|old| FileSource { file: old, path: &path });
+        // Before anything changes, as this can fail.
+        let seen = old_source.as_ref().map(settled_end).transpose()?;
         let queued = std::mem::take(&mut self.disk()?.unwritten);
         let mut unwritten = Vec::new();
         let mut remap = vec![NONE; self.index.len()];
@@ -251,6 +254,7 @@ impl Session {
         self.title_line = loaded.title_line;
         self.moves += 1;
         self.renumberings += 1;
+        self.held.renumber(&remap);
         self.index = Arc::new(loaded.index);
         self.usage = loaded.usage;
         self.report = loaded.report;
@@ -260,8 +264,7 @@ impl Session {
         });
         let disk = self.disk()?;
         disk.closed = None;
-        if let Some(old) = old {
-            let seen = store::stat_open(old, &path)?.len();
+        if let (Some(old), Some((_, seen))) = (old, seen) {
             disk.watch(Arc::clone(old), seen);
         }
         disk.file = Some(new);

@@ -7,6 +7,7 @@
 
 mod append;
 mod branch;
+mod changes;
 mod create;
 mod disk;
 mod first_write;
@@ -14,10 +15,12 @@ mod flush;
 mod identity;
 mod load;
 mod read;
+mod rescue;
 mod rewrite;
 
 pub use append::{Appended, Payload};
 pub use branch::Branched;
+pub use changes::Changes;
 pub use create::Opened;
 pub use disk::DiskLog;
 pub use flush::Unsynced;
@@ -91,6 +94,8 @@ pub struct Session {
     moves: u64,
     /// Counts the changes of the entries' numbers.
     renumberings: u64,
+    /// Changes that are being written.
+    held: changes::Held,
     /// A first write that failed and whose beginning is still in the file.
     unfinished: Option<Box<first_write::FirstWrite>>,
     /// Memory for reading spans, kept from one reading to the next.
@@ -127,6 +132,7 @@ impl Session {
             remap: None,
             moves: 0,
             renumberings: 0,
+            held: changes::Held::default(),
             unfinished: None,
             buffer: Vec::new(),
         })
@@ -190,6 +196,17 @@ impl Session {
     /// former index the new one or [`NONE`]. Given once.
     pub fn take_remap(&mut self) -> Option<Vec<u32>> {
         self.remap.take()
+    }
+
+    /// Whether [`Session::take_remap`] has something to tell.
+    pub fn has_remap(&self) -> bool {
+        self.remap.is_some()
+    }
+
+    /// How often the entries' numbers changed. Copies of a session with the same count have the same
+    /// numbers.
+    pub fn renumberings(&self) -> u64 {
+        self.renumberings
     }
 
     /// Remembers the present state. Cheap: entries are copied only if the session changes.

@@ -4,7 +4,9 @@
 //! [`Rewrite::copy`] writes a temporary file, [`Session::publish`] adds what was appended meanwhile
 //! and renames.
 
+use super::changes::Changes;
 use super::disk::DiskLog;
+use super::rescue::settled_end;
 use super::{Body, Session};
 use crate::entry::facts::Facts;
 use crate::error::{Error, Result};
@@ -250,12 +252,12 @@ impl Session {
         &mut self,
         target: Option<&Path>,
         edit: &HeaderEdit,
-        changes: &[(EntryIndex, Vec<u8>)],
+        changes: &Changes,
         blobs: &dyn BlobSink,
     ) -> Result<Option<Rewrite>> {
         let (_lock, source, _) = self.begin_copy(target, blobs)?;
         let header = self.edited_header(edit)?;
-        let edits = self.edits(&header, changes, blobs)?;
+        let edits = self.edits(&header, &changes.now(), blobs)?;
         if edits.is_empty() && target.is_none() {
             return Ok(None);
         }
@@ -280,8 +282,8 @@ impl Session {
         if !Arc::ptr_eq(&file, &rewrite.source) {
             return Ok(Published::Stale);
         }
-        let size = store::stat_open(&file, &rewrite.path)?.len();
         let source = FileSource { file: &file, path: &rewrite.path };
+        let (size, seen) = settled_end(&source)?;
         if size > rewrite.end {
             copy(&source, rewrite.end, size, &mut temp)?;
             temp.sync()?;
@@ -297,7 +299,7 @@ impl Session {
         }
         let new = temp.replace(&rewrite.target)?;
         let disk = self.disk()?;
-        disk.watch(Arc::clone(&file), size);
+        disk.watch(Arc::clone(&file), seen);
         disk.file = Some(new);
         disk.writable = true;
         disk.checked = None;
@@ -376,7 +378,7 @@ impl Session {
     /// Writes a file of an older version anew before something is appended to it.
     pub(super) fn rewrite_outdated(&mut self, blobs: &dyn BlobSink) -> Result<()> {
         for round in 0..4u64 {
-            let Some(mut rewrite) = self.plan_rewrite(None, &HeaderEdit::default(), &[], blobs)? else {
+            let Some(mut rewrite) = self.plan_rewrite(None, &HeaderEdit::default(), &Changes::default(), blobs)? else {
                 return Ok(());
             };
             rewrite.copy(self.index.len() as u64 ^ round << 32)?;
@@ -412,6 +414,7 @@ impl Session {
             remap: None,
             moves: self.moves,
             renumberings: self.renumberings,
+            held: Default::default(),
             unfinished: None,
             buffer: Vec::new(),
         }

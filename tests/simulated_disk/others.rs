@@ -5,7 +5,7 @@ use super::recorder::{Fault, Op};
 use super::scenarios::{self, Run, SCENARIOS};
 use super::{entry_ids, open, run};
 use omp_session::blob::BlobStore;
-use omp_session::session::{HeaderEdit, Payload, Session};
+use omp_session::session::{Changes, HeaderEdit, Payload, Session};
 use omp_session::store::{Call, Tap, set_tap};
 use std::cell::Cell;
 use std::io::{Error, Write};
@@ -62,7 +62,7 @@ fn the_name_of_a_file_that_somebody_put_in_place_of_ours_is_durable_once_it_is_f
 fn what_was_flushed_while_a_rewrite_was_copied_stays_durable_in_the_new_file() {
     let (_dir, run, mut session) = flushed_session();
     let edit = HeaderEdit { text: None, members: vec![("title".into(), b"\"A name\"".to_vec())] };
-    let planned = session.plan_rewrite(None, &edit, &[], &run.blobs).expect("planned");
+    let planned = session.plan_rewrite(None, &edit, &Changes::default(), &run.blobs).expect("planned");
     let mut rewrite = planned.expect("the title is new");
     rewrite.copy(11).expect("copied");
     run.append(&mut session, "meanwhile");

@@ -3,7 +3,7 @@
 use super::recorder::{Op, Recorder};
 use omp_session::blob::BlobStore;
 use omp_session::error::Error;
-use omp_session::session::{HeaderEdit, Opened, Payload, Published, Session};
+use omp_session::session::{Changes, HeaderEdit, Opened, Payload, Published, Session};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -111,8 +111,10 @@ impl Run {
     }
 
     fn rewrite(&self, session: &mut Session, edit: &HeaderEdit, changes: &[(u32, Vec<u8>)]) {
+        let (entries, texts) = changes.iter().cloned().unzip();
+        let held = session.hold(entries, texts);
         let mut rewritten = || {
-            let Some(mut rewrite) = session.plan_rewrite(None, edit, changes, &self.blobs)? else { return Ok(()) };
+            let Some(mut rewrite) = session.plan_rewrite(None, edit, &held, &self.blobs)? else { return Ok(()) };
             rewrite.copy(11)?;
             session.publish(rewrite, &self.blobs).map(|_| ())
         };
@@ -271,7 +273,7 @@ fn fork_to(run: &Run, target: &Path) -> Option<Session> {
     let mut session = started(run)?;
     let edit = HeaderEdit { text: Some(OTHER.into()), members: Vec::new() };
     let mut forked = || {
-        let rewrite = session.plan_rewrite(Some(target), &edit, &[], &run.blobs)?;
+        let rewrite = session.plan_rewrite(Some(target), &edit, &Changes::default(), &run.blobs)?;
         let mut rewrite = rewrite.expect("a copy is always made");
         rewrite.copy(12)?;
         session.publish(rewrite, &run.blobs)
