@@ -1,12 +1,9 @@
 //! Durability on request, reading on, and letting go of the file.
 
-use super::{Body, Session, TitleLine};
-use crate::error::{Error, Result};
-use crate::json::edit::{Member, set_members};
-use crate::json::string;
+use super::{Body, Session};
+use crate::error::Result;
 use crate::persist::BlobSink;
-use crate::store::{self, FileId};
-use std::borrow::Cow;
+use crate::store;
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -96,67 +93,5 @@ impl Session {
         let file = self.begin_read()?;
         self.take_in(&file)?;
         Ok(self.index.len().saturating_sub(before))
-    }
-
-    /// Writes a title into the slot of the title line. Returns whether it fitted; a title that is
-    /// too long is cut there and belongs into the header whole. `updated_at` is an ISO time.
-    pub fn write_title_line(&mut self, title: &[u8], updated_at: &str, blobs: &dyn BlobSink) -> Result<bool> {
-        let (_lock, file, size) = self.begin_write(true)?;
-        self.drain(&file, size, blobs)?;
-        let Some(line) = self.title_line.clone() else {
-            return Err(Error::InvalidArgument { reason: "the session has no title line".into() });
-        };
-        let old = self.read_span(line.offset, line.offset + TitleLine::BYTES as u64 - 1)?;
-        let (new, fitted, kept) = fill_slot(&old, title, updated_at);
-        let path = self.disk()?.path.clone();
-        // A descriptor for appending writes at the end whatever the position.
-        let slot = store::open_to_write(&path)?;
-        let same = FileId::of(&store::stat_open(&slot, &path)?) == FileId::of(&store::stat_open(&file, &path)?);
-        if !same {
-            return Err(Error::Conflict { path, reason: "the file was replaced by somebody else".into() });
-        }
-        store::write_all_at(&slot, &new, line.offset).map_err(|error| Error::io("pwrite", &path, error))?;
-        self.disk()?.unsynced_data = true;
-        self.title_line = Some(TitleLine { title: kept, source: Some(b"user".to_vec()), ..line });
-        Ok(fitted)
-    }
-}
-
-/// The slot's line with another title, padded to its size; whether the whole title fitted; and the
-/// title as it stands there.
-fn fill_slot(old: &[u8], title: &[u8], updated_at: &str) -> (Vec<u8>, bool, Vec<u8>) {
-    let mut kept = String::from_utf8_lossy(title).into_owned();
-    let mut fitted = true;
-    let literal = |text: &str| {
-        let mut out = Vec::new();
-        string::write(&mut out, text.as_bytes());
-        out
-    };
-    loop {
-        let members: [Member<'_>; 4] = [
-            ("title", Some(Cow::Owned(literal(&kept)))),
-            ("source", Some(Cow::Borrowed(b"\"user\""))),
-            ("updatedAt", Some(Cow::Owned(literal(updated_at)))),
-            ("pad", Some(Cow::Borrowed(b"\"\""))),
-        ];
-        let fallback = || set_members(b"{\"type\":\"title\",\"v\":1}", &members).unwrap_or_default();
-        let mut line = set_members(old.trim_ascii_end(), &members).unwrap_or_else(fallback);
-        let room = TitleLine::BYTES - 1;
-        if line.len() <= room {
-            let pad = room - line.len();
-            // The closing quote and brace of the empty pad are the last two bytes.
-            let at = line.len() - 2;
-            if line.ends_with(b"\"\"}") {
-                line.splice(at..at, std::iter::repeat_n(b' ', pad));
-            } else {
-                line.extend(std::iter::repeat_n(b' ', pad));
-            }
-            return (line, fitted, kept.into_bytes());
-        }
-        fitted = false;
-        if kept.pop().is_none() {
-            // Foreign members fill the slot: start it anew.
-            return fill_slot(b"{\"type\":\"title\",\"v\":1}", title, updated_at);
-        }
     }
 }

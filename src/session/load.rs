@@ -221,16 +221,8 @@ impl Loaded {
 
     fn before_header(&mut self, text: &[u8], facts: &Facts, at: Position) {
         self.positions.push(NONE);
-        let slot = at.ended && facts.span == (0..text.len()) && text.len() + 1 == TitleLine::BYTES;
-        let first = self.title_line.is_none() && facts.kind == Kind::Title;
-        match facts.title.text().filter(|_| first && slot) {
-            Some(title) => {
-                self.title_line = Some(TitleLine {
-                    offset: at.offset,
-                    title: decode(text, title).into_owned(),
-                    source: facts.source.text().map(|source| decode(text, source).into_owned()),
-                });
-            }
+        match TitleLine::of(text, facts, at.offset, at.ended).filter(|_| self.title_line.is_none()) {
+            Some(line) => self.title_line = Some(line),
             None => {
                 let offset = at.offset + facts.span.start as u64;
                 self.report.skip(at.number, offset, "before the header");

@@ -17,6 +17,7 @@ mod load;
 mod read;
 mod rescue;
 mod rewrite;
+mod title_line;
 
 pub use append::{Appended, Payload};
 pub use branch::Branched;
@@ -27,6 +28,7 @@ pub use flush::Unsynced;
 pub use identity::CHANGED;
 pub use load::{LoadReport, Loaded, NO_ID, Skipped};
 pub use rewrite::{HeaderEdit, Published, Rewrite};
+pub use title_line::TitleLine;
 
 use crate::entry::id::IdSource;
 use crate::entry::usage::Usage;
@@ -46,22 +48,6 @@ pub struct Header {
     pub span: Range<u64>,
     /// Format version; 1 if the file names none.
     pub version: f64,
-}
-
-/// The line that newer agents put before the header: a title in a slot of fixed size.
-#[derive(Debug, Clone)]
-pub struct TitleLine {
-    /// Where the line starts; it is [`TitleLine::BYTES`] long with its LF.
-    pub offset: u64,
-    /// The title, in WTF-8.
-    pub title: Vec<u8>,
-    /// `auto` or `user`, if the line says so.
-    pub source: Option<Vec<u8>>,
-}
-
-impl TitleLine {
-    /// Length of the line with its LF.
-    pub const BYTES: usize = 256;
 }
 
 /// Where the bytes of the entries are.

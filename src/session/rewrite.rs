@@ -204,8 +204,19 @@ impl Session {
 
     /// The edits that bring the file to what the session is now: the header, the entries in
     /// `changes` (their JSON text), and every line of an older format.
-    fn edits(&mut self, header: &[u8], changes: &[(EntryIndex, Vec<u8>)], blobs: &dyn BlobSink) -> Result<Vec<Edit>> {
+    fn edits(
+        &mut self,
+        edit: &HeaderEdit,
+        header: &[u8],
+        changes: &[(EntryIndex, Vec<u8>)],
+        blobs: &dyn BlobSink,
+    ) -> Result<Vec<Edit>> {
         let mut edits: Vec<Edit> = self.header_edit(header).into_iter().collect();
+        if let Some((_, title)) = edit.members.iter().find(|(key, _)| key == "title")
+            && let Some((start, end, text)) = self.title_line_edit(title)?
+        {
+            edits.push(Edit { start, end, bytes: EditBytes::Ready(text), entry: None });
+        }
         let mut changed = std::collections::HashSet::new();
         for (at, text) in changes {
             let Some(record) = self.index.get(*at).copied() else { continue };
@@ -257,7 +268,7 @@ impl Session {
     ) -> Result<Option<Rewrite>> {
         let (_lock, source, _) = self.begin_copy(target, blobs)?;
         let header = self.edited_header(edit)?;
-        let edits = self.edits(&header, &changes.now(), blobs)?;
+        let edits = self.edits(edit, &header, &changes.now(), blobs)?;
         if edits.is_empty() && target.is_none() {
             return Ok(None);
         }
@@ -348,8 +359,12 @@ impl Session {
             self.header = super::Header { span, ..header };
         }
         self.outdated = false;
-        if let Some(title) = &mut self.title_line {
-            title.offset = relocate(moved, title.offset).0;
+        if let Some(line) = &mut self.title_line {
+            let edit = edits.iter().find(|edit| edit.start == line.offset);
+            line.offset = relocate(moved, line.offset).0;
+            if let Some(Edit { bytes: EditBytes::Ready(text), .. }) = edit {
+                line.become_text(text);
+            }
         }
         if let Body::Disk(disk) = &mut self.body {
             disk.progress.indexed = relocate(moved, disk.progress.indexed).0;
@@ -364,7 +379,7 @@ impl Session {
         blobs: &dyn BlobSink,
     ) -> Result<Vec<u8>> {
         let header = self.edited_header(edit)?;
-        let edits = self.edits(&header, changes, blobs)?;
+        let edits = self.edits(edit, &header, changes, blobs)?;
         let Body::Text(text) = &self.body else {
             return Err(Error::InvalidArgument { reason: "the session has no text".into() });
         };
