@@ -33,6 +33,20 @@ console.log(JSON.stringify({
 }));
 `;
 
+/** What a program with few descriptors prints. */
+function run(source, ...rest) {
+	const args = [write("program.mjs", source), ...rest];
+	// Both runtimes raise the soft limit when they start, so the hard one is set too. Windows has none.
+	const { stdout, stderr, status } =
+		process.platform === "win32"
+			? spawnSync(process.execPath, args, { encoding: "utf8" })
+			: spawnSync("/bin/sh", ["-c", 'ulimit -n 256 && exec "$0" "$@"', process.execPath, ...args], {
+					encoding: "utf8",
+				});
+	assert.equal(status, 0, stderr);
+	return JSON.parse(stdout);
+}
+
 test("however many session files there are, few descriptors are enough for all lists", () => {
 	const dir = at("agent/sessions/--srv-garden--");
 	fs.mkdirSync(dir, { recursive: true });
@@ -43,17 +57,7 @@ test("however many session files there are, few descriptors are enough for all l
 	const newest = path.join(dir, "1234.jsonl");
 	const future = new Date(Date.now() + 60_000);
 	fs.utimesSync(newest, future, future);
-	const program = write("program.mjs", PROGRAM);
-	const args = [program, dir, "/srv/garden"];
-	// Both runtimes raise the soft limit when they start, so the hard one is set too. Windows has none.
-	const { stdout, stderr, status } =
-		process.platform === "win32"
-			? spawnSync(process.execPath, args, { encoding: "utf8" })
-			: spawnSync("/bin/sh", ["-c", 'ulimit -n 256 && exec "$0" "$@"', process.execPath, ...args], {
-					encoding: "utf8",
-				});
-	assert.equal(status, 0, stderr);
-	const { recent, ...seen } = JSON.parse(stdout);
+	const { recent, ...seen } = run(PROGRAM, dir, "/srv/garden");
 	assert.deepEqual(seen, {
 		files: FILES,
 		ids: FILES,
@@ -64,4 +68,24 @@ test("however many session files there are, few descriptors are enough for all l
 	});
 	assert.equal(recent[0], newest);
 	assert.equal(new Set(recent).size, 10);
+});
+
+test("however many sessions are opened at once, few descriptors are enough", () => {
+	const files = Array.from({ length: 1500 }, (_, number) =>
+		write(`s/${number}.jsonl`, text(HEADER, messageLine(1, user(`message of ${number}`)))),
+	);
+	const seen = run(
+		`
+		import { readFileSync } from "node:fs";
+		import { SessionManager } from ${JSON.stringify(INDEX)};
+		const files = JSON.parse(readFileSync(process.argv[2], "utf8"));
+		const sessions = await Promise.all(files.map((file) => SessionManager.open(file)));
+		console.log(JSON.stringify(sessions.map((session) => session.getEntries()[0].message.content)));
+	`,
+		write("files.json", JSON.stringify(files)),
+	);
+	assert.deepEqual(
+		seen,
+		files.map((_, number) => `message of ${number}`),
+	);
 });

@@ -65,9 +65,21 @@ pub struct NativeOpened {
     pub session: Option<NativeSession>,
 }
 
+/// What a path was, its session, and the blob store for it.
+type OpenedHere = (&'static str, Option<Arc<Mutex<Session>>>, Arc<BlobStore>);
+
 pub(super) fn wrap(session: Session, blobs: &Arc<BlobStore>) -> NativeSession {
+    native(shared(session), blobs)
+}
+
+/// The session, with its descriptor counted.
+fn shared(session: Session) -> Arc<Mutex<Session>> {
     let session = Arc::new(Mutex::new(session));
     open_files::with(&session, |_| ());
+    session
+}
+
+fn native(session: Arc<Mutex<Session>>, blobs: &Arc<BlobStore>) -> NativeSession {
     NativeSession { session, blobs: Arc::clone(blobs), branch_note: Vec::new(), text: Vec::new() }
 }
 
@@ -135,19 +147,18 @@ impl NativeSession {
 
     /// Opens a file on the worker pool.
     #[napi(catch_unwind)]
-    pub fn open(path: String, seed: f64, blobs: String) -> AsyncTask<Job<(Opened, Arc<BlobStore>), NativeOpened>> {
+    pub fn open(path: String, seed: f64, blobs: String) -> AsyncTask<Job<OpenedHere, NativeOpened>> {
+        // Counted here: of many that are opened at once, most are open before JavaScript sees the first.
         let work = move || {
-            let opened = Session::open(Path::new(&path), seed as u64)?;
-            Ok((opened, blob_store(blobs)))
+            let (kind, session) = match Session::open(Path::new(&path), seed as u64)? {
+                Opened::Session(session) => ("session", Some(shared(*session))),
+                Opened::Missing => ("missing", None),
+                Opened::Empty => ("empty", None),
+            };
+            Ok((kind, session, blob_store(blobs)))
         };
-        AsyncTask::new(Job::new("open", work, |_, (opened, blobs)| {
-            Ok(match opened {
-                Opened::Session(session) => {
-                    NativeOpened { kind: "session".into(), session: Some(wrap(*session, &blobs)) }
-                }
-                Opened::Missing => NativeOpened { kind: "missing".into(), session: None },
-                Opened::Empty => NativeOpened { kind: "empty".into(), session: None },
-            })
+        AsyncTask::new(Job::new("open", work, |_, (kind, session, blobs)| {
+            Ok(NativeOpened { kind: kind.into(), session: session.map(|session| native(session, &blobs)) })
         }))
     }
 
