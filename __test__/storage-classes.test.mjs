@@ -170,6 +170,13 @@ describe("deleteSessionWithArtifacts", () => {
 		assert.deepEqual(rest(), others.sort());
 	});
 
+	test("removes temporary files that are not hidden too", async () => {
+		for (const end of ["", ".tmp", ".184abc.tmp"]) write(`s/one.jsonl${end}`, "x");
+		for (const name of ["one.jsonl.b.jsonl", "one.jsonl.b.jsonl.tmp", "one.tmp"]) write(`s/${name}`, "x");
+		await remove("s/one.jsonl");
+		assert.deepEqual(rest(), ["one.jsonl.b.jsonl", "one.jsonl.b.jsonl.tmp", "one.tmp"]);
+	});
+
 	test("with a path that does not end in .jsonl removes no folder", async () => {
 		for (const name of ["s/one.json", "s/one.txt", "s/.jsonl", "s/o.jsonl/kept", "s/one/kept", "s/on/kept"])
 			write(name, "x");

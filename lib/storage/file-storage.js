@@ -99,7 +99,7 @@ class FileWriter {
 
 /** Names that belong to a session file: backups and temporary files of its rewrites. */
 function isCompanion(name, session) {
-	const isTemporary = name.startsWith(`.${session}.`) && name.endsWith(".tmp");
+	const isTemporary = name.replace(/^\./, "").startsWith(`${session}.`) && name.endsWith(".tmp");
 	const isBackup = name.startsWith(`${session}.`) && (name.endsWith(".bak") || name.startsWith(`${session}.bak-`));
 	if (!isTemporary && !isBackup) return false;
 	// `a.jsonl` and `a.jsonl.b.jsonl` are two sessions, each with companions of its own.
