@@ -111,6 +111,14 @@ describe("setSessionName", () => {
 });
 
 describe("fork", () => {
+	test("makes the directory that new sessions go to", async () => {
+		const session = await SessionManager.open(write("s/one.jsonl", text(...conversation())), at("new/deep"));
+		const { newSessionFile } = await session.fork();
+		await session.close();
+		assert.equal(path.dirname(newSessionFile), at("new/deep"));
+		assert.equal(readLines(newSessionFile).length, 5);
+	});
+
 	test("goes on in a copy with an id of its own and leaves the old file", async () => {
 		const file = write("s/one.jsonl", text({ ...HEADER, title: "Beans", note: 1 }, ...conversation().slice(1)));
 		const before = fs.readFileSync(file, "utf8");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { SessionManager } from "../index.mjs";
-import { assistant, conversation, entry, HEADER, text, user } from "./support/lines.mjs";
+import { assistant, conversation, entry, HEADER, text, textsOf, user } from "./support/lines.mjs";
 import { freshPlaces, readLines, write } from "./support/place.mjs";
 
 freshPlaces();
@@ -119,6 +119,38 @@ describe("labels", () => {
 			session.appendLabelChange("00000001", label);
 			const again = await SessionManager.open(session.getSessionFile());
 			assert.deepEqual([session.getLabel("00000001"), again.getLabel("00000001")], [label, label]);
+		}
+	});
+
+	test("a compaction that keeps what begins with a label keeps the same in a branched session", async () => {
+		for (const session of [
+			SessionManager.inMemory("/srv/garden"),
+			SessionManager.create("/srv/garden"),
+			await open(),
+		]) {
+			const question = session.appendMessage(user("one"));
+			session.appendMessage(assistant("two"));
+			const label = session.appendLabelChange(question, "here");
+			session.appendLabelChange(question, "here again");
+			session.appendMessage(user("three"));
+			session.appendCompaction("summary", undefined, label, 1);
+			session.appendCompaction("second", undefined, label, 1);
+			session.appendMessage(assistant("four"));
+			const context = textsOf(session.buildSessionContext().messages);
+			assert.deepEqual(context, ["second", "three", "four"]);
+			const file = session.createBranchedSession(session.getLeafId());
+			assert.deepEqual(textsOf(session.buildSessionContext().messages), context);
+			const kept = session.getEntries().filter((made) => made.type === "compaction");
+			assert.deepEqual(
+				kept.map((made) => session.getEntry(made.firstKeptEntryId).message.content),
+				["three", "three"],
+			);
+			if (file === undefined) continue;
+			const again = await SessionManager.open(file);
+			assert.deepEqual(again.getEntries(), JSON.parse(JSON.stringify(session.getEntries())));
+			assert.deepEqual(textsOf(again.buildSessionContext().messages), context);
+			await again.setSessionName("Name");
+			await Promise.all([session.close(), again.close()]);
 		}
 	});
 });

@@ -71,6 +71,7 @@ async function fork(on) {
 	files.follow(on);
 	const oldSessionFile = state.file;
 	const { header, file } = files.newHeader(on, state.header.id);
+	if (!on.storage) places.ensureDir(path.dirname(file));
 	const members = copyMembers(header, state.header.id, state.name);
 	let next;
 	if (!state.stored) {
@@ -226,17 +227,21 @@ function branchHeader(on) {
 	return { header, file };
 }
 
-/** Hands the objects of the path over; one that hangs on another parent now is a new object. */
-function takeObjectsOver(from, to, { taken, relinked, labels }) {
+/** Hands the objects of the path over; one that names another entry now is a new object. */
+function takeObjectsOver(from, to, { taken, relinked, kept, labels }) {
 	const moved = new Set(relinked);
+	const keeps = new Map(kept);
+	const idOf = (index) => from.at(taken[index]).id;
 	for (let index = 0; index < taken.length; index++) {
 		const entry = from.peek(taken[index]);
 		if (entry === undefined) continue;
-		if (!moved.has(index)) {
+		if (!moved.has(index) && !keeps.has(index)) {
 			to.adopt(index, entry);
 		} else if (!isUnread(entry)) {
-			const parentId = index === 0 ? null : from.at(taken[index - 1]).id;
-			to.adopt(index, { ...entry, parentId });
+			const copy = { ...entry };
+			if (moved.has(index)) copy.parentId = index === 0 ? null : idOf(index - 1);
+			if (keeps.has(index)) copy.firstKeptEntryId = idOf(keeps.get(index));
+			to.adopt(index, copy);
 		}
 	}
 	for (const [at, label] of labels.entries()) to.adopt(taken.length + at, label);

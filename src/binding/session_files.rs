@@ -8,7 +8,7 @@ use super::text::{js_string, js_string_of_file};
 use crate::blob::BlobStore;
 use crate::error::Error;
 use crate::index::EntryIndex;
-use crate::session::{HeaderEdit, Published, Session};
+use crate::session::{Branched, HeaderEdit, Published, Session};
 use napi::bindgen_prelude::{AsyncTask, Uint32Array};
 use napi::{Env, JsString, Result};
 use napi_derive::napi;
@@ -233,16 +233,17 @@ impl NativeSession {
             .lock()
             .branched(leaf, header.as_bytes(), path.as_deref().map(Path::new), &changes, now as i64, &*self.blobs)
             .map_err(|error| to_js(env, &error))?;
+        let Branched { session, taken, relinked, kept, labels } = branched;
         let mut note =
-            format!("{{\"taken\":{:?},\"relinked\":{:?},\"labels\":[", branched.taken, branched.relinked).into_bytes();
-        note.extend_from_slice(&branched.labels.join(&b','));
+            format!("{{\"taken\":{taken:?},\"relinked\":{relinked:?},\"kept\":{kept:?},\"labels\":[").into_bytes();
+        note.extend_from_slice(&labels.join(&b','));
         note.extend_from_slice(b"]}");
-        let mut native = wrap(branched.session, &self.blobs);
+        let mut native = wrap(session, &self.blobs);
         native.branch_note = note;
         Ok(native)
     }
 
-    /// JSON: `{taken, relinked, labels}` of the branching this session comes from; given once.
+    /// JSON: `{taken, relinked, kept, labels}` of the branching this session comes from; given once.
     #[napi(catch_unwind)]
     pub fn take_branch_note<'a>(&mut self, env: &'a Env) -> Result<JsString<'a>> {
         js_string(env, &std::mem::take(&mut self.branch_note))

@@ -28,6 +28,8 @@ pub struct Branched {
     pub taken: Vec<EntryIndex>,
     /// Those (by new number) that hang on another parent now.
     pub relinked: Vec<EntryIndex>,
+    /// Compactions (by new number) whose first kept entry was left out, with the one that takes its place.
+    pub kept: Vec<[EntryIndex; 2]>,
     /// The new label entries' JSON texts, in order.
     pub labels: Vec<Vec<u8>>,
 }
@@ -67,6 +69,14 @@ impl Session {
                 old != new
             })
             .collect();
+        let kept = self.kept_again(leaf);
+        for [compaction, first_kept] in &kept {
+            let id = index.id(*first_kept);
+            let aux = index.intern(&id);
+            if let Some(record) = index.get_mut(*compaction) {
+                record.aux = aux;
+            }
+        }
         let target = match (path, &self.body) {
             (Some(path), _) => {
                 if let Some(parent) = path.parent() {
@@ -82,7 +92,7 @@ impl Session {
             (None, _) => Target::Nowhere,
         };
         let mut job = Job { target, offset: 0, path };
-        let result = self.write_branch(&mut job, &header, &taken, &relinked, changes, &mut index, blobs);
+        let result = self.write_branch(&mut job, &header, &taken, &relinked, &kept, changes, &mut index, blobs);
         let written = result.and_then(|usage| Ok((usage, self.fresh_labels(&mut index, &taken, now, &mut job)?)));
         let (usage, labels) = match written {
             Ok(written) => written,
@@ -115,7 +125,25 @@ impl Session {
             unfinished: None,
             buffer: Vec::new(),
         };
-        Ok(Branched { session, taken, relinked, labels })
+        Ok(Branched { session, taken, relinked, kept, labels })
+    }
+
+    /// Compactions on the path to `leaf` that keep what begins with a label entry: without it they
+    /// keep what begins with the entry after it. In numbers of the new session.
+    fn kept_again(&self, leaf: EntryIndex) -> Vec<[EntryIndex; 2]> {
+        let path = self.index.path(leaf);
+        let is = |at: &EntryIndex, kind: Kind| self.index.get(*at).is_some_and(|record| record.kind == kind);
+        let new_number = |place: usize| path[..place].iter().filter(|at| !is(at, Kind::Label)).count() as EntryIndex;
+        let mut kept = Vec::new();
+        for (place, at) in path.iter().enumerate().filter(|(_, at)| is(at, Kind::Compaction)) {
+            let first_kept = self.index.get(*at).and_then(|record| self.index.string(record.aux));
+            let start = first_kept.and_then(|id| path[..place].iter().position(|at| self.index.has_id(*at, id)));
+            let Some(start) = start.filter(|start| is(&path[*start], Kind::Label)) else { continue };
+            if let Some(after) = path[start..place].iter().position(|at| !is(at, Kind::Label)) {
+                kept.push([new_number(place), new_number(start + after)]);
+            }
+        }
+        kept
     }
 
     /// Writes what is queued of a session in a file.
@@ -136,6 +164,7 @@ impl Session {
         header: &Header,
         taken: &[EntryIndex],
         relinked: &[EntryIndex],
+        kept: &[[EntryIndex; 2]],
         changes: &[(EntryIndex, Vec<u8>)],
         index: &mut crate::index::Index,
         blobs: &dyn BlobSink,
@@ -182,6 +211,13 @@ impl Session {
                     None => parent.extend_from_slice(b"null"),
                 }
                 if let Some(text) = set_members(&line, &[("parentId", Some(Cow::Owned(parent)))]) {
+                    line = Cow::Owned(text);
+                }
+            }
+            if let Some([_, first_kept]) = kept.iter().find(|[compaction, _]| *compaction == new) {
+                let mut id = Vec::new();
+                string::write(&mut id, &index.id(*first_kept));
+                if let Some(text) = set_members(&line, &[("firstKeptEntryId", Some(Cow::Owned(id)))]) {
                     line = Cow::Owned(text);
                 }
             }
