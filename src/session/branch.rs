@@ -56,6 +56,9 @@ impl Session {
         blobs: &dyn BlobSink,
     ) -> Result<Branched> {
         self.write_queued(blobs)?;
+        if matches!(self.body, Body::Disk(_)) {
+            self.require_in_place()?;
+        }
         let is_label = |at: &EntryIndex| self.index.get(*at).is_some_and(|record| record.kind == Kind::Label);
         let taken: Vec<EntryIndex> = self.index.path(leaf).into_iter().filter(|at| !is_label(at)).collect();
         let header = parse_header(header).ok_or_else(|| Error::InvalidArgument {

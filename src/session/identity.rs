@@ -10,6 +10,7 @@ use crate::entry::facts::Facts;
 use crate::error::{Error, Result};
 use crate::index::{NONE, Place, UNWRITTEN, flag};
 use crate::json::scan::Scanner;
+use crate::json::string::decode;
 use crate::log::read::{FileSource, Source};
 use crate::store::{self, FileId, FileLock};
 use std::fs::File;
@@ -160,6 +161,25 @@ impl Session {
             read?;
         }
         Ok(())
+    }
+
+    /// A program that writes over the file in place leaves its inode as it is, but nothing is where it
+    /// was. Before bytes are copied or replaced by their places, both ends must be what was read.
+    pub(super) fn require_in_place(&mut self) -> Result<()> {
+        let path = self.disk()?.path.clone();
+        let span = self.header.span.clone();
+        let mut same = self.read_span(span.start, span.end)? == self.header.text;
+        let last = self.index.records().iter().rposition(|record| record.offset != UNWRITTEN);
+        if let Some((at, record)) = last.and_then(|at| Some((at as u32, *self.index.get(at as u32)?))) {
+            let line = self.read_span(record.offset, record.offset + u64::from(record.length))?;
+            let facts = Facts::scan(&mut Scanner::new(&line, 0)).ok().filter(|facts| facts.span.end == line.len());
+            let id = facts.as_ref().and_then(|facts| facts.id.text()).map(|id| decode(&line, id).into_owned());
+            same &= facts.is_some() && (record.has(flag::MIGRATED) || id.is_some_and(|id| id == self.index.id(at)));
+        }
+        match same {
+            true => Ok(()),
+            false => Err(Error::Conflict { path, reason: "the file was written over by somebody else".into() }),
+        }
     }
 
     /// Writes the whole session again where its file was deleted.

@@ -267,6 +267,7 @@ impl Session {
         blobs: &dyn BlobSink,
     ) -> Result<Option<Rewrite>> {
         let (_lock, source, _) = self.begin_copy(target, blobs)?;
+        self.require_in_place()?;
         let header = self.edited_header(edit)?;
         let edits = self.edits(edit, &header, &changes.now(), blobs)?;
         if edits.is_empty() && target.is_none() {
@@ -293,6 +294,7 @@ impl Session {
         if !Arc::ptr_eq(&file, &rewrite.source) {
             return Ok(Published::Stale);
         }
+        self.require_in_place()?;
         let source = FileSource { file: &file, path: &rewrite.path };
         let (size, seen) = settled_end(&source)?;
         if size > rewrite.end {
