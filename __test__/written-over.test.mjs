@@ -45,3 +45,15 @@ describe("a file that was written over in place", () => {
 		}
 	}
 });
+
+test("an entry of which something else is read now says so with a code", async () => {
+	const file = write("s/one.jsonl", text(...conversation()));
+	const session = await SessionManager.open(file);
+	const [first] = session.getEntries();
+	const content = fs.readFileSync(file, "utf8");
+	fs.writeFileSync(file, content.replaceAll("{", "<"));
+	assert.throws(() => first.message, { code: "ERR_SESSION_CONFLICT", path: file });
+	assert.throws(() => session.buildSessionContext(), { code: "ERR_SESSION_CONFLICT", path: file });
+	fs.writeFileSync(file, content);
+	assert.equal(first.message.content, "one");
+});

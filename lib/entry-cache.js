@@ -4,6 +4,7 @@
  * is asked for often, so that hot reads do not cross the boundary.
  */
 
+const { sessionError } = require("./error.js");
 const { messageAccessor, lazyEntry, isUnread, fill, moveEntry } = require("./lazy-entry.js");
 const { parseLoaded } = require("./loaded-entry.js");
 
@@ -154,7 +155,18 @@ class EntryCache {
 	}
 
 	#parse(text) {
-		return parseLoaded(text, this.#blobsDir);
+		try {
+			return parseLoaded(text, this.#blobsDir);
+		} catch (error) {
+			if (!(error instanceof SyntaxError)) throw error;
+			// What was JSON when it was indexed is none any more.
+			const { path } = JSON.parse(this.#native.describe());
+			throw sessionError(
+				"ERR_SESSION_CONFLICT",
+				`${path}: the file was written over by somebody else: open the session again to see what is in it`,
+				{ path, cause: error },
+			);
+		}
 	}
 
 	#make() {

@@ -206,3 +206,13 @@ fn a_list_elsewhere_makes_no_agent_directory_and_needs_no_cache() {
     std::fs::create_dir_all(store.cache().join("in the way")).expect("made");
     assert_eq!(store.list(10), list);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_place_of_the_memory_is_not_waited_for() {
+    let store = Store::new();
+    let cache = store.cache();
+    std::fs::create_dir_all(cache.parent().expect("a directory")).expect("made");
+    assert!(std::process::Command::new("mkfifo").arg(&cache).status().expect("mkfifo").success());
+    assert_eq!(store.list(10), store.fresh());
+}

@@ -72,17 +72,20 @@ pub fn stat(path: &Path) -> Result<Option<Metadata>> {
     }
 }
 
+/// Opening a pipe would wait for a writer, and a device has no end.
+fn require_regular(path: &Path) -> Result<()> {
+    let metadata = system::stat(path).map_err(|error| Error::io("open", path, error))?;
+    match (metadata.is_file(), metadata.is_dir()) {
+        (true, _) => Ok(()),
+        (_, true) => Err(Error::io("open", path, io::Error::from(io::ErrorKind::IsADirectory))),
+        _ => Err(Error::InvalidArgument { reason: format!("{} is not a regular file", path.display()) }),
+    }
+}
+
 /// Opens an existing file for reading and appending, or for reading alone where writing is not
 /// permitted. The second value says whether it can be written.
 pub fn open(path: &Path) -> Result<(File, bool)> {
-    let metadata = system::stat(path).map_err(|error| Error::io("open", path, error))?;
-    if metadata.is_dir() {
-        return Err(Error::io("open", path, io::Error::from(io::ErrorKind::IsADirectory)));
-    }
-    if !metadata.is_file() {
-        // Opening a pipe would wait for a writer, and a device has no end.
-        return Err(Error::InvalidArgument { reason: format!("{} is not a regular file", path.display()) });
-    }
+    require_regular(path)?;
     match system::open(OpenOptions::new().read(true).append(true), path) {
         Ok(file) => Ok((file, true)),
         Err(error) if is_not_permitted(&error) => Ok((open_to_read(path)?, false)),
@@ -96,6 +99,7 @@ fn is_not_permitted(error: &io::Error) -> bool {
 
 /// Opens an existing file for reading and appending.
 pub fn open_to_append(path: &Path) -> Result<File> {
+    require_regular(path)?;
     system::open(OpenOptions::new().read(true).append(true), path).map_err(|error| Error::io("open", path, error))
 }
 
