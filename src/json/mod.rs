@@ -7,4 +7,5 @@
 
 pub mod edit;
 pub mod scan;
+mod str;
 pub mod string;

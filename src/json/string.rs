@@ -4,7 +4,7 @@
 //! escape can bring) in their three-byte form, so that different ids stay different. Invalid UTF-8
 //! in the text becomes U+FFFD, as it does when JavaScript decodes the file.
 
-use super::scan::{Str, plain_length};
+use super::str::{Str, plain_length};
 use std::borrow::Cow;
 
 const REPLACEMENT: &str = "\u{fffd}";

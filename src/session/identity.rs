@@ -192,7 +192,7 @@ impl Session {
         let source = FileSource { file: old, path: &path };
         let size = store::stat_open(old, &path)?.len();
         let mut temp = store::TempFile::beside(&path, size)?;
-        super::rewrite::copy(&source, 0, size, &mut temp)?;
+        super::edited_copy::copy(&source, 0, size, &mut temp)?;
         temp.copy_mode(old)?;
         // A name that appeared meanwhile is somebody else's: the next round looks at it.
         let file = match temp.publish(&path) {

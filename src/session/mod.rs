@@ -10,6 +10,7 @@ mod branch;
 mod changes;
 mod create;
 mod disk;
+mod edited_copy;
 mod first_write;
 mod flush;
 mod identity;

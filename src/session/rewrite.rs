@@ -6,14 +6,13 @@
 
 use super::changes::Changes;
 use super::disk::DiskLog;
+use super::edited_copy::{Edit, EditBytes, Moved, copy, copy_edited, describe_again, relocate, relocate_entries};
 use super::rescue::settled_end;
 use super::{Body, Session};
-use crate::entry::facts::Facts;
 use crate::error::{Error, Result};
-use crate::index::{EntryIndex, Index, UNWRITTEN, flag};
+use crate::index::{EntryIndex, UNWRITTEN, flag};
 use crate::json::edit::set_members;
-use crate::json::scan::Scanner;
-use crate::log::read::{FileSource, Source};
+use crate::log::read::FileSource;
 use crate::migrate::{self, Upgrade};
 use crate::persist::{self, BlobSink};
 use crate::store::{self, FileLock, TempFile};
@@ -22,9 +21,6 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Bytes copied at once.
-const COPY_BYTES: usize = 1 << 20;
-
 /// What shall change in the header.
 #[derive(Debug, Clone, Default)]
 pub struct HeaderEdit {
@@ -32,31 +28,6 @@ pub struct HeaderEdit {
     pub text: Option<Vec<u8>>,
     /// Members to set, as JSON values.
     pub members: Vec<(String, Vec<u8>)>,
-}
-
-/// New bytes for a stretch of the file.
-#[derive(Debug)]
-struct Edit {
-    start: u64,
-    end: u64,
-    bytes: EditBytes,
-    entry: Option<EntryIndex>,
-}
-
-#[derive(Debug)]
-enum EditBytes {
-    Ready(Vec<u8>),
-    /// Made from the old bytes while copying, so that an old file need not fit in memory.
-    Upgrade(Upgrade),
-}
-
-/// Where an edited stretch ended up.
-#[derive(Debug, Clone, Copy)]
-struct Moved {
-    old_start: u64,
-    old_end: u64,
-    new_start: u64,
-    new_end: u64,
 }
 
 /// A rewrite in progress.
@@ -71,79 +42,6 @@ pub struct Rewrite {
     edits: Vec<Edit>,
     moved: Vec<Moved>,
     temp: Option<TempFile>,
-}
-
-/// Takes bytes.
-pub(super) trait Sink {
-    fn put(&mut self, bytes: &[u8]) -> Result<()>;
-    fn position(&self) -> u64;
-}
-
-impl Sink for TempFile {
-    fn put(&mut self, bytes: &[u8]) -> Result<()> {
-        self.write(bytes)
-    }
-    fn position(&self) -> u64 {
-        self.length()
-    }
-}
-
-impl Sink for Vec<u8> {
-    fn put(&mut self, bytes: &[u8]) -> Result<()> {
-        self.extend_from_slice(bytes);
-        Ok(())
-    }
-    fn position(&self) -> u64 {
-        self.len() as u64
-    }
-}
-
-/// Copies bytes through one buffer.
-pub(super) fn copy<S: Source + ?Sized>(source: &S, from: u64, to: u64, sink: &mut dyn Sink) -> Result<()> {
-    let mut buffer = vec![0u8; COPY_BYTES.min(to.saturating_sub(from) as usize)];
-    let mut at = from;
-    while at < to {
-        let room = buffer.len().min((to - at) as usize);
-        match source.read_at(&mut buffer[..room], at)? {
-            0 => return Err(source.ended(at)),
-            count => {
-                sink.put(&buffer[..count])?;
-                at += count as u64;
-            }
-        }
-    }
-    Ok(())
-}
-
-fn copy_edited<S: Source + ?Sized>(source: &S, end: u64, edits: &[Edit], sink: &mut dyn Sink) -> Result<Vec<Moved>> {
-    let mut moved = Vec::with_capacity(edits.len());
-    let mut at = 0;
-    for edit in edits {
-        copy(source, at, edit.start, sink)?;
-        let new_start = sink.position();
-        match &edit.bytes {
-            EditBytes::Ready(bytes) => sink.put(bytes)?,
-            EditBytes::Upgrade(upgrade) => {
-                let old = source.read_exact_at(edit.start, (edit.end - edit.start) as usize)?;
-                sink.put(&upgrade.apply(&old))?;
-            }
-        }
-        moved.push(Moved { old_start: edit.start, old_end: edit.end, new_start, new_end: sink.position() });
-        at = edit.end;
-    }
-    copy(source, at, end, sink)?;
-    Ok(moved)
-}
-
-/// Where a position of the old file is in the new one, and the new length if the stretch that
-/// starts there was edited.
-fn relocate(moved: &[Moved], old: u64) -> (u64, Option<u64>) {
-    let before = moved.partition_point(|edit| edit.old_start <= old);
-    match before.checked_sub(1).map(|at| moved[at]) {
-        None => (old, None),
-        Some(edit) if edit.old_start == old => (edit.new_start, Some(edit.new_end - edit.new_start)),
-        Some(edit) => (old - edit.old_end + edit.new_end, None),
-    }
 }
 
 /// What became of a rewrite.
@@ -434,29 +332,6 @@ impl Session {
             held: Default::default(),
             unfinished: None,
             buffer: Vec::new(),
-        }
-    }
-}
-
-fn relocate_entries(index: &mut Index, moved: &[Moved]) {
-    for at in 0..index.len() as u32 {
-        if let Some(record) = index.get_mut(at).filter(|record| record.offset != UNWRITTEN) {
-            let (offset, length) = relocate(moved, record.offset);
-            record.offset = offset;
-            record.length = length.map_or(record.length, |length| length as u32);
-            record.flags &= !flag::MIGRATED;
-        }
-    }
-}
-
-/// What a changed entry decides may have changed with it.
-fn describe_again(index: &mut Index, at: EntryIndex, text: &[u8]) {
-    if let (Ok(facts), Some(mut record)) = (Facts::scan(&mut Scanner::new(text, 0)), index.get(at).copied()) {
-        index.describe(at, &mut record, text, &facts);
-        record.flags &= !flag::REGULAR;
-        record.time = facts.time;
-        if let Some(slot) = index.get_mut(at) {
-            *slot = record;
         }
     }
 }

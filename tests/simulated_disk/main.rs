@@ -12,14 +12,11 @@ use disk::{Disk, unsynced};
 use omp_session::blob::BlobStore;
 use omp_session::error::Error;
 use omp_session::session::{Opened, Payload, Session};
-use omp_session::store::{Call, Tap, set_tap};
+use omp_session::store::Call;
 use recorder::{Fault, Op, Recorder};
 use scenarios::{Run, SCENARIOS, Scenario};
-use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
 fn run(scenario: Scenario, fault: Fault) -> (tempfile::TempDir, Run, Option<Session>) {
     let dir = tempfile::tempdir().expect("a directory");
@@ -380,58 +377,6 @@ fn a_title_overwritten_in_its_line_is_durable_once_it_is_flushed() {
     run.recorder.remove();
     let open = unsynced(&run.recorder.ops.borrow());
     assert_eq!(open.iter().filter(|at| is_write(at)).count(), 0);
-}
-
-/// A program without lock that appends a line right before each of our writes.
-struct Intruder {
-    path: PathBuf,
-    lines: Cell<usize>,
-}
-
-impl Tap for Intruder {
-    fn before(&self, call: &Call<'_>) -> std::io::Result<()> {
-        if matches!(call, Call::Append { .. }) {
-            let number = self.lines.replace(self.lines.get() + 1);
-            let line =
-                format!("{{\"type\":\"custom\",\"id\":\"theirs{number}\",\"parentId\":null,\"customType\":\"x\"}}\n");
-            let mut file = std::fs::File::options().append(true).open(&self.path)?;
-            file.write_all(line.as_bytes())?;
-        }
-        Ok(())
-    }
-
-    fn after(&self, _: &Call<'_>) {}
-}
-
-#[test]
-fn a_line_that_comes_between_the_look_at_the_size_and_our_write_moves_no_entry() {
-    let dir = tempfile::tempdir().expect("a directory");
-    let path = dir.path().join("one.jsonl");
-    std::fs::write(&path, format!("{}\n", scenarios::HEADER)).expect("written");
-    let blobs = BlobStore::new(dir.path().join("blobs"));
-    let mut session = open(&path).expect("opened").expect("a session");
-    set_tap(Some(Rc::new(Intruder { path: path.clone(), lines: Cell::new(0) })));
-    for text in ["one", "a longer two", "three"] {
-        let message = format!(r#"{{"role":"user","content":"{text}"}}"#);
-        let appended = session.append(Payload::Message(message.as_bytes()), 1, &blobs).expect("JSON");
-        assert!(appended.error.is_none());
-    }
-    set_tap(None);
-    let index = session.index().clone();
-    let entries: Vec<u32> = (0..index.len() as u32).collect();
-    assert_eq!(entries.len(), 6);
-    let mut ids = Vec::new();
-    session
-        .texts(&entries, |at, _, text| {
-            let value: serde_json::Value = serde_json::from_slice(text).expect("the entry's own line");
-            assert_eq!(value["id"].as_str().map(str::as_bytes), Some(&index.id(at)[..]));
-            ids.push(index.id(at));
-        })
-        .expect("read");
-    let mut again: Vec<_> = entry_ids(&path).into_iter().map(String::into_bytes).collect();
-    ids.sort();
-    again.sort();
-    assert_eq!(ids, again);
 }
 
 /// Ids of the entries that a fresh reading of the file finds.
