@@ -16,6 +16,7 @@ use crate::store::{self, FileLock, LockBudget, TempFile};
 use crate::verify::{Reading, read_everything};
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -214,24 +215,30 @@ pub fn repair(path: &Path, defaults: &HeaderDefaults, dry_run: bool) -> Result<R
     let mut name = target.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".bak-{}", timestamp::format(defaults.now).replace([':', '.'], "-")));
     let backup = target.with_file_name(name);
-    store::hard_link(&target, &backup)
-        .or_else(|_| copy_new(&source, size, &backup))
-        .map_err(|error| Error::io("link", &backup, error))?;
+    store::hard_link(&target, &backup).or_else(|_| copy_new(&source, size, &backup))?;
     temp.replace(&target)?;
     store::sync_dir(&target)?;
     result.backup = Some(backup);
     Ok(result)
 }
 
-/// For file systems without hard links.
-fn copy_new(source: &FileSource<'_>, size: u64, to: &Path) -> std::io::Result<()> {
-    let failed = |error: Error| std::io::Error::other(error.to_string());
-    let file = store::create_new(to).map_err(failed)?;
+/// For file systems without hard links. What fails to be copied leaves nothing.
+fn copy_new(source: &FileSource<'_>, size: u64, to: &Path) -> Result<()> {
+    let file = store::create_new(to)?;
+    let copied = copy_to(&file, source, size, to);
+    if copied.is_err() {
+        let _ = store::remove_file(to);
+    }
+    copied
+}
+
+fn copy_to(file: &File, source: &FileSource<'_>, size: u64, to: &Path) -> Result<()> {
     let mut at = 0;
     while at < size {
         let length = (size - at).min(1 << 20) as usize;
-        store::append_all(&file, &source.read_exact_at(at, length).map_err(failed)?)?;
+        let bytes = source.read_exact_at(at, length)?;
+        store::append_all(file, &bytes).map_err(|error| Error::io("write", to, error))?;
         at += length as u64;
     }
-    file.sync_all()
+    store::sync(file, to)
 }

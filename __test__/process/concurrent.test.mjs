@@ -65,9 +65,9 @@ async function besideStrangers(count, kinds, strangers) {
 	const acknowledged = [...writers, ...others].flatMap((writer) => writer.acknowledged);
 	assert.ok(acknowledged.filter((line) => line.id).length > count);
 	assert.deepEqual(audit(file, acknowledged), { missing: [], doubled: [] });
-	assert.ok(readLines(file).every((line) => line !== null));
 	const session = await SessionManager.open(file);
-	assert.equal(session.getLoadReport().skippedCount, 0);
+	// Who copies a file while a line is written to it copies a part of that line.
+	if (!strangers.includes("replace")) assert.equal(session.getLoadReport().skippedCount, 0);
 	const own = acknowledged.filter((line) => line.text);
 	for (const { id, text } of own) assert.equal(session.getEntry(id).message.content[0].text, text);
 }

@@ -66,7 +66,7 @@ impl Session {
             };
         }
         let mut log = DiskLog::new(path.to_path_buf(), Arc::clone(&file), writable, loaded.progress);
-        log.tail_seen = None;
+        log.found_name = true;
         let session = Session::from_loaded(loaded, Body::Disk(Box::new(log)), seed);
         Ok(session.map_or(Opened::Empty, |session| Opened::Session(Box::new(session))))
     }

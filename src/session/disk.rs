@@ -71,6 +71,9 @@ pub struct DiskLog {
     /// Data, or the name of the file, has not been synced since it changed.
     pub(super) unsynced_data: bool,
     pub(super) unsynced_name: bool,
+    /// The file was there when the session was opened. Whoever gave it its name may have ended before
+    /// that was durable, so the first flush that has something to sync syncs it along.
+    pub(super) found_name: bool,
     /// Size at which a tail without LF was seen; it is torn if it still has that size.
     pub(super) tail_seen: Option<u64>,
 }
@@ -94,6 +97,7 @@ impl DiskLog {
             budget: LockBudget::default(),
             unsynced_data: false,
             unsynced_name: false,
+            found_name: false,
             tail_seen: None,
         }
     }

@@ -16,6 +16,7 @@ pub struct Unsynced {
     path: PathBuf,
     data: bool,
     name: bool,
+    found_name: bool,
 }
 
 impl Unsynced {
@@ -24,10 +25,14 @@ impl Unsynced {
         if self.data {
             store::sync(&self.file, &self.path)?;
         }
-        if self.name {
-            store::sync_new_name(&self.path)?;
+        if !self.name && !self.found_name {
+            return Ok(());
         }
-        Ok(())
+        match store::sync_new_name(&self.path) {
+            // A directory that is not ours to read did not get the name from us.
+            Err(error) if !self.name && matches!(error.code(), "EACCES" | "EPERM") => Ok(()),
+            other => other,
+        }
     }
 }
 
@@ -52,6 +57,7 @@ impl Session {
             path: disk.path.clone(),
             data: std::mem::take(&mut disk.unsynced_data),
             name: std::mem::take(&mut disk.unsynced_name),
+            found_name: std::mem::take(&mut disk.found_name),
         };
         Ok(Some(unsynced))
     }
@@ -61,6 +67,7 @@ impl Session {
         if let Body::Disk(disk) = &mut self.body {
             disk.unsynced_data |= unsynced.data;
             disk.unsynced_name |= unsynced.name;
+            disk.found_name |= unsynced.found_name;
         }
     }
 

@@ -21,6 +21,9 @@ use std::time::{Duration, Instant};
 /// Longest time of appending without a look at the path.
 const RECHECK: Duration = Duration::from_millis(50);
 
+/// Longest time of following a file that is replaced.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// Set in a number of a remap: the entry's bytes in the file are others than before.
 pub const CHANGED: u32 = 1 << 31;
 
@@ -44,8 +47,9 @@ impl Session {
     /// appended. Returns the lock, the file and its size.
     pub(super) fn begin_write(&mut self, thorough: bool) -> Result<(FileLock, Arc<File>, u64)> {
         // Every round either locks our file or follows it to another place; a file that is
-        // replaced faster than this is somebody's endless loop.
-        for _ in 0..16 {
+        // replaced all this time is somebody's endless loop.
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE {
             let disk = self.disk()?;
             let file = match disk.open_to_append() {
                 Ok(file) => file,
@@ -68,7 +72,8 @@ impl Session {
 
     /// The open file for reading, after making sure that it is ours.
     pub(super) fn begin_read(&mut self) -> Result<Arc<File>> {
-        for _ in 0..16 {
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE {
             let disk = self.disk()?;
             let file = match disk.open() {
                 Ok(file) => file,

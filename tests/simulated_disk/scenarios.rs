@@ -3,6 +3,7 @@
 use super::recorder::{Op, Recorder};
 use omp_session::blob::BlobStore;
 use omp_session::error::Error;
+use omp_session::repair::{HeaderDefaults, repair};
 use omp_session::session::{Changes, HeaderEdit, Opened, Payload, Published, Session};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -27,7 +28,7 @@ pub struct Run {
 
 pub type Scenario = fn(&Run) -> Option<Session>;
 
-pub const SCENARIOS: [(&str, Scenario); 11] = [
+pub const SCENARIOS: [(&str, Scenario); 12] = [
     ("append", append_scenario),
     ("append behind a torn line", torn),
     ("create a file", create),
@@ -39,6 +40,7 @@ pub const SCENARIOS: [(&str, Scenario); 11] = [
     ("fork", fork),
     ("branch into a file", branch),
     ("images", images),
+    ("repair of a torn line", repair_damaged),
 ];
 
 impl Run {
@@ -323,6 +325,29 @@ fn images(run: &Run) -> Option<Session> {
             run.recorder.push(Op::BlobFlushed(blob.path()));
         }
     }
+    run.append(&mut session, "after");
+    run.flush(&mut session);
+    Some(session)
+}
+
+fn repair_damaged(run: &Run) -> Option<Session> {
+    let entry = |id: &str, parent: &str| {
+        let message = r#"{"role":"user","content":"kept"}"#;
+        format!(
+            r#"{{"type":"message","id":"{id}","parentId":"{parent}","timestamp":"2024-12-03T14:00:00.000Z","message":{message}}}"#
+        )
+    };
+    let (one, two) = (entry("0000000a", "gone"), entry("0000000b", "gone too"));
+    let path = run.put("one.jsonl", &format!("{HEADER}\n{one}\n{two}\n{{\"type\":\"mess"));
+    let session = run.open(&path)?;
+    run.acknowledge_all(&session);
+    drop(session);
+    let defaults = HeaderDefaults { id: "unused".into(), cwd: "/srv".into(), now: NOW };
+    match repair(&path, &defaults, false) {
+        Ok(done) => assert_eq!((done.changed, done.entries), (true, 2)),
+        Err(error) => run.note(error),
+    }
+    let mut session = run.open(&path)?;
     run.append(&mut session, "after");
     run.flush(&mut session);
     Some(session)
