@@ -127,6 +127,13 @@ describe("FileSessionStorage", () => {
 	});
 
 	if (fs.existsSync("/dev/full")) {
+		test("names the file that is full", async () => {
+			fs.symlinkSync("/dev/full", at("full"));
+			await assert.rejects(storage.writeText(at("full"), "x"), is("ENOSPC", at("full")));
+			assert.throws(() => storage.writeTextSync(at("full"), "x"), is("ENOSPC", at("full")));
+			await assert.rejects(storage.readText(at()), is("EISDIR", at()));
+		});
+
 		test("tells of a failed write until a later one succeeds", async () => {
 			const told = [];
 			const onError = (error) => {

@@ -6,6 +6,7 @@
 
 const fs = require("node:fs");
 const path = require("node:path");
+const { withPath } = require("./error.js");
 const { namePart } = require("./file-name.js");
 const { ensureDir } = require("./places.js");
 
@@ -114,7 +115,7 @@ class ArtifactStore {
 		} catch (error) {
 			// A part of a text would be taken for the whole.
 			await fs.promises.rm(file, { force: true }).catch(() => {});
-			throw error;
+			throw withPath(error, file);
 		}
 		return id;
 	}

@@ -26,4 +26,10 @@ function argumentError(where, name, expected, got) {
 	return Object.assign(error, { code: "ERR_INVALID_ARGUMENT", argument: name });
 }
 
-module.exports = { ERROR_CODES, argumentError, sessionError };
+/** Node tells no path of what fails after a file was opened. */
+function withPath(error, file) {
+	if (typeof error?.code === "string") error.path ??= file;
+	return error;
+}
+
+module.exports = { ERROR_CODES, argumentError, sessionError, withPath };

@@ -5,6 +5,7 @@ const path = require("node:path");
 const { StringDecoder } = require("node:string_decoder");
 const { promisify } = require("node:util");
 const { artifactsDir } = require("../artifacts.js");
+const { withPath } = require("../error.js");
 const { ensureDir } = require("../places.js");
 const { matchesPattern } = require("./pattern.js");
 
@@ -44,7 +45,7 @@ class FileWriter {
 	}
 
 	#failed(error) {
-		this.#error = error.path === undefined ? Object.assign(error, { path: this.#path }) : error;
+		this.#error = withPath(error, this.#path);
 		try {
 			this.#onError?.(error);
 		} catch {
@@ -117,7 +118,11 @@ class FileSessionStorage {
 
 	writeTextSync(file, content) {
 		ensureDir(path.dirname(file));
-		fs.writeFileSync(file, content, { mode: FILE_MODE });
+		try {
+			fs.writeFileSync(file, content, { mode: FILE_MODE });
+		} catch (error) {
+			throw withPath(error, file);
+		}
 	}
 
 	statSync(file) {
@@ -149,7 +154,9 @@ class FileSessionStorage {
 	}
 
 	readText(file) {
-		return fs.promises.readFile(file, "utf8");
+		return fs.promises.readFile(file, "utf8").catch((error) => {
+			throw withPath(error, file);
+		});
 	}
 
 	/** The first `maxBytes` bytes; half a character at the end is left out. */
@@ -172,7 +179,9 @@ class FileSessionStorage {
 
 	async writeText(file, content) {
 		ensureDir(path.dirname(file));
-		await fs.promises.writeFile(file, content, { mode: FILE_MODE });
+		await fs.promises.writeFile(file, content, { mode: FILE_MODE }).catch((error) => {
+			throw withPath(error, file);
+		});
 	}
 
 	rename(file, nextFile) {
