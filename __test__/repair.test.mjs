@@ -82,11 +82,13 @@ describe("verify", () => {
 	for (const [what, content, reason] of [
 		["an empty file", "", /^the file is empty$/],
 		["a file of white space", " \n\n", /nothing but white space/],
+		["a file of one line that is cut off", '{"type":"sess', /^the file holds no complete line$/],
 		["a file without a header", text(one), /no session header/],
 		["a line that is not JSON", `${text(header)}{cut\n`, /^line 2: not valid JSON$/],
 		["a last line that is cut off", `${text(header)}{"type":"mess`, /cut off, from byte \d+ on$/],
 		["an entry whose parent is missing", text(header, custom("lost", "gone")), /parent of entry lost is missing/],
 		["entries in a circle", text(header, custom("a", "b"), custom("b", "a")), /parents of entry a lead in a circle/],
+		["an entry that is its own parent", text(header, custom("a", "a")), /parents of entry a lead in a circle/],
 	]) {
 		test(`says in words what is wrong with ${what}`, async () => {
 			const found = await SessionManager.verify(write("s/one.jsonl", content));
@@ -174,6 +176,20 @@ describe("repair", () => {
 		await SessionManager.repair(second);
 		assertHealthy(second);
 		assert.deepEqual(idsOf(readLines(second).slice(1)), seen);
+	});
+
+	test("counts every stretch that it leaves out, also beyond those that are listed, and a second header", async () => {
+		const file = write("s/one.jsonl", text(header, ...new Array(1500).fill("{cut"), { ...header, id: "other" }, one));
+		const dry = await SessionManager.repair(file, { dryRun: true });
+		const { leftOut, entries } = await SessionManager.repair(file);
+		assert.deepEqual([dry.leftOut, leftOut, entries], [1501, 1501, 1]);
+		assert.deepEqual(readLines(file), [header, one]);
+	});
+
+	test("makes a root of an entry that is its own parent", async () => {
+		const file = write("s/one.jsonl", text(header, custom("a", "a"), custom("b", "a")));
+		assert.equal((await SessionManager.repair(file)).reconnected, 1);
+		assert.deepEqual(readLines(file).slice(1), [custom("a", null), custom("b", "a")]);
 	});
 
 	test("of a file with nothing to keep is refused, and the file stays", async () => {

@@ -103,7 +103,7 @@ impl fmt::Display for Error {
             Error::Corrupt { path, line, reason, .. } => write!(
                 f,
                 "{} is not a valid session file: line {line}: {reason}. The file was left as it is; \
-                 SessionManager.repair(path) salvages what can be read",
+                 SessionManager.verify(path) says what can be read, SessionManager.repair(path) salvages it",
                 path.display()
             ),
             Error::NothingToSalvage { path } => write!(

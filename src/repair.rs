@@ -11,7 +11,6 @@ use crate::json::string;
 use crate::log::line::{Piece, pieces};
 use crate::log::read::{FileSource, Source, lines};
 use crate::migrate::{Upgrade, upgrade_header};
-use crate::session::NO_ID;
 use crate::store::{self, FileLock, LockBudget, TempFile};
 use crate::verify::{Reading, read_everything};
 use std::borrow::Cow;
@@ -40,7 +39,7 @@ pub struct Repair {
     pub backup: Option<PathBuf>,
     /// Entries in the repaired file.
     pub entries: usize,
-    /// Stretches that are left out of it, because they cannot be read.
+    /// Stretches that are left out of it: they cannot be read, or are headers after the first.
     pub left_out: u64,
     /// Entries that hang on the entry before them now.
     pub reconnected: u64,
@@ -100,17 +99,21 @@ fn write_lines(
     temp: &mut TempFile,
     repair: &mut Repair,
 ) -> Result<()> {
-    let mut at = 0u32;
+    let (mut at, mut headers) = (0u32, 0u64);
     let parents = new_parents(&reading.index);
     lines(source, 0, size, |line| {
         let mut failure = None;
         pieces(line.bytes, line.offset == 0, |piece| {
-            let Piece::Record(facts) = piece else { return };
+            let Piece::Record(facts) = piece else {
+                repair.left_out += 1;
+                return;
+            };
             let text = &line.bytes[facts.span.clone()];
             let written = if is_entry(&facts, reading.version) {
                 at += 1;
                 temp.write(&mended(reading, &parents, at - 1, text, repair))
             } else if matches!(facts.kind, Kind::Session | Kind::Title) {
+                headers += u64::from(facts.kind == Kind::Session);
                 return;
             } else {
                 temp.write(text)
@@ -118,7 +121,9 @@ fn write_lines(
             failure = failure.take().or(written.and_then(|()| temp.write(b"\n")).err());
         });
         failure.map_or(Ok(true), Err)
-    })
+    })?;
+    repair.left_out += headers.saturating_sub(u64::from(reading.header.is_some()));
+    Ok(())
 }
 
 fn is_entry(facts: &Facts, version: f64) -> bool {
@@ -195,10 +200,6 @@ pub fn repair(path: &Path, defaults: &HeaderDefaults, dry_run: bool) -> Result<R
     let source = FileSource { file: &file, path: &target };
     let reading = read_everything(&source, size)?;
     let mut result = Repair { entries: reading.index.len(), new_header: reading.header.is_none(), ..Repair::default() };
-    let torn = reading.report.torn_tail.is_some();
-    let kept_reasons = [NO_ID, "a second header", "before the header"];
-    let left_out = reading.report.skipped.iter().filter(|skipped| !kept_reasons.contains(&skipped.reason));
-    result.left_out = left_out.count() as u64 + u64::from(torn);
     if reading.header.is_none() && reading.index.is_empty() {
         return Err(Error::NothingToSalvage { path: path.to_path_buf() });
     }

@@ -37,7 +37,7 @@ pub struct Verification {
 }
 
 impl Verification {
-    /// Whether every agent can open the file and sees everything that is in it.
+    /// Whether there is nothing to mend.
     pub fn is_ok(&self) -> bool {
         self.reason().is_none()
     }
@@ -48,7 +48,8 @@ impl Verification {
             return Some("the file is empty".into());
         }
         if self.report.lines == 0 {
-            return Some("the file holds nothing but white space or NUL bytes".into());
+            let nothing = "the file holds nothing but white space or NUL bytes";
+            return Some(self.report.torn_tail.map_or(nothing, |_| "the file holds no complete line").into());
         }
         if !self.has_header {
             return Some("the file has no session header".into());

@@ -109,7 +109,7 @@ export interface LoadReport {
 /** What `verify` finds. */
 export interface Verification extends Omit<LoadReport, "path"> {
 	path: string;
-	/** Whether every agent can open the file and sees everything in it. */
+	/** Whether there is nothing to mend. Repeated ids and missing blobs, which nothing here can mend, do not count. */
 	ok: boolean;
 	/** What is in the way of that first, in words; absent if nothing is. */
 	reason?: string;
@@ -135,7 +135,7 @@ export interface RepairResult {
 	/** Where the original is kept. */
 	backup: string | null;
 	entries: number;
-	/** Stretches that could not be read; they are in the backup only. */
+	/** Stretches that cannot be read, and headers after the first; they are in the backup only. */
 	leftOut: number;
 	/** Entries that hang on the entry before them now. */
 	reconnected: number;

@@ -207,7 +207,7 @@ impl Index {
             };
             match self.ids.find(parent_key, &self.entries) {
                 Some(found) => record.parent = found,
-                None if parent_key == key => {}
+                None if parent_key == key => record.flags |= flag::CYCLE,
                 None => {
                     record.flags |= flag::ORPHAN;
                     awaited = Some(parent_key);
