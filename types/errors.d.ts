@@ -1,7 +1,8 @@
 /** The errors that methods and functions throw or reject with. */
 
 /**
- * Codes of this package's errors. Failures of the system keep its own: `ENOENT`, `ENOSPC`, `EACCES` …
+ * Codes of this package's errors. Failures of the system keep its own: `ENOENT`, `ENOSPC`, `EACCES` …, and a text
+ * that is longer than strings of the engine can be has Node's code for that.
  *
  * - `ERR_ENTRY_NOT_FOUND`: no entry has the id; nothing changed
  * - `ERR_SESSION_CORRUPT`: the file is no session; it was left as it is (`line`, `offset` say where)

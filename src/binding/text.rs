@@ -1,7 +1,8 @@
 //! Bytes as JavaScript strings.
 
 use crate::json::string::{lossy, to_utf16};
-use napi::{Env, JsString, Result};
+use napi::bindgen_prelude::JsValue;
+use napi::{Env, Error, JsString, Result, Status};
 
 /// Length of the ASCII at the beginning of `bytes`.
 fn ascii_length(bytes: &[u8]) -> usize {
@@ -39,25 +40,37 @@ fn to_latin1(bytes: &[u8]) -> Option<Vec<u8>> {
 /// crosses so, which is also what engines parse fastest; all else crosses as UTF-16, where half
 /// surrogates survive.
 pub fn js_string<'a>(env: &'a Env, wtf8: &[u8]) -> Result<JsString<'a>> {
-    if wtf8.is_ascii() {
-        return env.create_string_latin1(wtf8);
-    }
-    match to_latin1(wtf8) {
-        Some(latin1) => env.create_string_latin1(latin1),
-        None => env.create_string_utf16(to_utf16(wtf8)),
-    }
+    let made = if wtf8.is_ascii() {
+        env.create_string_latin1(wtf8)
+    } else if let Some(latin1) = to_latin1(wtf8) {
+        env.create_string_latin1(latin1)
+    } else {
+        env.create_string_utf16(to_utf16(wtf8))
+    };
+    made.map_err(|failure| too_long(env, wtf8.len()).unwrap_or(failure))
 }
 
 /// The same for bytes of a file: what is not UTF-8 becomes U+FFFD, surrogates included.
 pub fn js_string_of_file<'a>(env: &'a Env, bytes: &[u8]) -> Result<JsString<'a>> {
-    if bytes.is_ascii() {
-        return env.create_string_latin1(bytes);
-    }
-    if let Some(latin1) = to_latin1(bytes) {
-        return env.create_string_latin1(latin1);
-    }
-    let units: Vec<u16> = lossy(bytes).encode_utf16().collect();
-    env.create_string_utf16(units)
+    let made = if bytes.is_ascii() {
+        env.create_string_latin1(bytes)
+    } else if let Some(latin1) = to_latin1(bytes) {
+        env.create_string_latin1(latin1)
+    } else {
+        env.create_string_utf16(lossy(bytes).encode_utf16().collect::<Vec<u16>>())
+    };
+    made.map_err(|failure| too_long(env, bytes.len()).unwrap_or(failure))
+}
+
+/// The only way in which an engine refuses a string. It gives no words for it; the code is Node's.
+fn too_long(env: &Env, length: usize) -> Result<Error> {
+    let reason = format!(
+        "{} MB of text are more than a string can hold in this JavaScript engine. Nothing was changed",
+        length / 1_000_000
+    );
+    let mut error = env.create_error(Error::new(Status::GenericFailure, reason))?;
+    error.set("code", "ERR_STRING_TOO_LONG")?;
+    Ok(Error::from(error.to_unknown()))
 }
 
 /// An id as it comes from JavaScript: either the text itself or, if it could be ambiguous, a JSON
