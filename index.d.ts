@@ -134,7 +134,7 @@ export class SessionManager {
 
 	/**
 	 * Sessions of a project, the most recently changed first. Creates nothing; files that are no sessions
-	 * are passed over.
+	 * or may not be read are passed over.
 	 * @param sessionDir default: every directory that agents have used for `cwd`
 	 */
 	static list(cwd: string, sessionDir?: string | null, storage?: SessionStorage | null): Promise<SessionInfo[]>;

@@ -50,7 +50,7 @@ describe("the example", () => {
 		assert.equal(fs.existsSync(at("agent", "sessions")), false);
 	});
 
-	test("repair does to a damaged file what the document about it shows", () => {
+	test("repair does to a damaged file what the walk through one shows", () => {
 		const document = fs.readFileSync(path.join(EXAMPLES, "../docs/DAMAGED-FILES.md"), "utf8");
 		const [broken, looked, mended, whole] = [...document.matchAll(/```\w+\n(.*?)```/gs)].map(([, block]) => block);
 		const file = write("broken.jsonl", broken.slice(0, -1));
@@ -61,6 +61,19 @@ describe("the example", () => {
 		assert.equal(fs.readFileSync(file, "utf8"), whole);
 		const [backup] = fs.readdirSync(at()).filter((name) => name.includes(".bak-"));
 		assert.equal(fs.readFileSync(at(backup), "utf8"), broken.slice(0, -1));
-		assert.match(example("repair.mjs", file), /^every agent can open it\n/);
+		assert.match(example("repair.mjs", file), /^nothing to mend\n/);
+		fs.renameSync(at(backup), file);
+		assert.equal(example("repair.mjs", file), looked);
+	});
+
+	test("repair says in one line why it cannot", () => {
+		const said = (...args) =>
+			spawnSync(process.execPath, [path.join(EXAMPLES, "repair.mjs"), ...args], {
+				encoding: "utf8",
+			});
+		assert.match(said().stderr, /^which file\? .*\n$/);
+		assert.match(said(at("nothing.jsonl")).stderr, /^ENOENT: .*nothing\.jsonl'\n$/);
+		assert.match(said(write("nul.jsonl", "\0\0")).stderr, /^.*nothing in it can be read .*\n$/);
+		assert.equal(said().status, 1);
 	});
 });

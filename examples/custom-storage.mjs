@@ -85,6 +85,18 @@ session.appendMessage({ role: "user", content: "Which bed gets the beans?", time
 session.appendMessage({
 	role: "assistant",
 	content: [{ type: "text", text: "The sunny one." }],
+	api: "anthropic-messages",
+	provider: "anthropic",
+	model: "claude-sonnet-4-5",
+	usage: {
+		input: 12,
+		output: 3,
+		cacheRead: 0,
+		cacheWrite: 0,
+		totalTokens: 15,
+		cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+	},
+	stopReason: "stop",
 	timestamp: Date.now(),
 });
 await session.close();

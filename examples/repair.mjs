@@ -10,7 +10,7 @@ const [file, write] = process.argv.slice(2);
 
 async function look() {
 	const found = await SessionManager.verify(file);
-	console.log(found.ok ? "every agent can open it" : `not well: ${found.reason}`);
+	console.log(found.ok ? "nothing to mend" : `not well: ${found.reason}`);
 	console.log(`${found.entries} entries on ${found.lines} lines, header: ${found.hasHeader ? "yes" : "no"}`);
 	for (const { line, offset, reason } of found.skipped) console.log(`line ${line}, byte ${offset}: ${reason}`);
 	if (found.tornTail !== null) console.log(`cut off at byte ${found.tornTail}`);
@@ -31,5 +31,11 @@ async function mend() {
 	if (done.backup) console.log(`the original is ${done.backup}`);
 }
 
-const { ok } = await look();
-if (!ok) await mend();
+try {
+	if (file === undefined) throw new Error("which file? node examples/repair.mjs <file> [--write]");
+	const { ok } = await look();
+	if (!ok) await mend();
+} catch (error) {
+	console.error(error.message);
+	process.exitCode = 1;
+}

@@ -103,6 +103,7 @@ export interface AssistantMessage extends Timed {
 	model: string;
 	/** The provider's id of the reply. */
 	responseId?: string;
+	/** The agent 13.19.0 opens no file with an answer that has none. */
 	usage: Usage;
 	stopReason: StopReason;
 	errorMessage?: string;
