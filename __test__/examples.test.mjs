@@ -66,14 +66,24 @@ describe("the example", () => {
 		assert.equal(example("repair.mjs", file), looked);
 	});
 
-	test("repair says in one line why it cannot", () => {
-		const said = (...args) =>
-			spawnSync(process.execPath, [path.join(EXAMPLES, "repair.mjs"), ...args], {
-				encoding: "utf8",
-			});
-		assert.match(said().stderr, /^which file\? .*\n$/);
-		assert.match(said(at("nothing.jsonl")).stderr, /^ENOENT: .*nothing\.jsonl'\n$/);
-		assert.match(said(write("nul.jsonl", "\0\0")).stderr, /^.*nothing in it can be read .*\n$/);
-		assert.equal(said().status, 1);
-	});
+	for (const [name, args, said] of [
+		["repair", () => [], /^which file\? .*\n$/],
+		["repair", () => [at("nothing.jsonl")], /^ENOENT: .*nothing\.jsonl'\n$/],
+		["repair", () => [write("nul.jsonl", "\0\0")], /^.*nothing in it can be read .*\n$/],
+		["follow", () => [], /^follow which file\? .*\n$/],
+		["follow", () => [at("nothing.jsonl")], /^follow which file\? .*nothing\.jsonl\n$/],
+		["list-and-resume", () => ["/srv/garden", HEADER.id], /^append which text\? .*\n$/],
+		["list-and-resume", () => ["/srv/garden", "ffff", "Hello"], /^no session with an id that begins with ffff\n$/],
+	]) {
+		test(`${name} says in one line why it cannot: ${said.source.slice(1, -3)}`, () => {
+			const file = putSession("one");
+			const before = fs.readFileSync(file, "utf8");
+			const options = { encoding: "utf8", env: { ...process.env } };
+			const result = spawnSync(process.execPath, [path.join(EXAMPLES, `${name}.mjs`), ...args()], options);
+			assert.match(result.stderr, said);
+			assert.equal(result.status, 1);
+			assert.equal(fs.existsSync(at("nothing.jsonl")), false);
+			assert.equal(fs.readFileSync(file, "utf8"), before);
+		});
+	}
 });

@@ -4,11 +4,16 @@
  *
  *   node examples/follow.mjs <session file>
  */
-import { watch } from "node:fs";
+import { existsSync, watch } from "node:fs";
 import * as path from "node:path";
 import { SessionManager } from "../index.mjs";
 
-const file = path.resolve(process.argv[2]);
+const file = path.resolve(process.argv[2] ?? "");
+// `open` would begin a new session where there is no file.
+if (!process.argv[2] || !existsSync(file)) {
+	console.error(`follow which file? there is no session at ${file}`);
+	process.exit(1);
+}
 const session = await SessionManager.open(file);
 let seen = session.getEntries().length;
 console.log(`following ${session.getSessionId()}, ${seen} entries so far`);

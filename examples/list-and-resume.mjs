@@ -19,6 +19,7 @@ async function list() {
 }
 
 async function resume() {
+	if (text === undefined) throw new Error("append which text? it comes after the id");
 	// Rejects with ERR_AMBIGUOUS_SESSION, and the candidates, where several ids begin so.
 	const match = await resolveResumableSession(id, project);
 	if (!match) throw new Error(`no session with an id that begins with ${id}`);
@@ -29,4 +30,9 @@ async function resume() {
 	console.log(`the model would get ${messages.length} messages, the last of them: ${messages.at(-1).content}`);
 }
 
-await (id === undefined ? list() : resume());
+try {
+	await (id === undefined ? list() : resume());
+} catch (error) {
+	console.error(error.message);
+	process.exitCode = 1;
+}
