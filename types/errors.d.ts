@@ -29,8 +29,8 @@ export type SessionErrorCode =
  * try {
  * 	await SessionManager.open(path);
  * } catch (error) {
- * 	if ((error as SessionError).code === "ERR_SESSION_CORRUPT") await SessionManager.repair(path);
- * 	else throw error;
+ * 	if ((error as SessionError).code !== "ERR_SESSION_CORRUPT") throw error;
+ * 	console.log(await SessionManager.repair(path, { dryRun: true })); // what could be kept
  * }
  * ```
  */
