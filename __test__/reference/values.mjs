@@ -94,7 +94,10 @@ export class Values {
 
 	#dataUrl() {
 		const kind = this.pick(["image/png", "image/", "text/plain", "IMAGE/png"]);
-		return `data:${kind}${this.pick([";base64,", ";base64", ",", ";charset=x;base64,"])}${this.chance(3) ? this.#imageData() : "AAAA"}`;
+		const head = `data:${kind}${this.pick([";base64,", ";base64", ",", ";charset=x;base64,"])}`;
+		if (this.chance(150)) return head + this.#longString();
+		const end = this.pick(["", "", "", "", "\u{1f9ea}", "\ud83e", "\udd8a"]);
+		return `${head}${this.chance(3) ? this.#imageData() : "AAAA"}${end}`;
 	}
 
 	string(long = 400) {
@@ -201,16 +204,28 @@ export class Values {
 			"assistant",
 			"toolResult",
 			"bashExecution",
+			"pythonExecution",
 			"fileMention",
 			"hookMessage",
+			"custom",
+			"branchSummary",
+			"compactionSummary",
 		]);
 		const message = { role, content, timestamp: 1 };
 		if (role === "toolResult") Object.assign(message, { toolCallId: "c", toolName: "read", details: this.value(3) });
 		if (role === "assistant") Object.assign(message, { api: "a", usage: this.value(1), stopReason: "stop" });
+		if (role === "assistant" && this.chance(2)) message.providerPayload = this.#providerPayload();
+		if (role === "pythonExecution") Object.assign(message, { code: this.string(), output: this.string(5) });
+		if (role.endsWith("Summary")) message.summary = this.string(5);
 		if (role === "bashExecution") Object.assign(message, { command: this.string(), output: this.string(5) });
 		if (role === "fileMention") message.files = [this.#file(), this.#file()];
 		if (this.chance(3)) message.details = this.value(3);
 		return message;
+	}
+
+	#providerPayload() {
+		const type = this.pick(["openaiResponsesHistory", "openaiResponsesHistory", "another"]);
+		return { type, provider: "openai", items: [this.value(2)] };
 	}
 
 	/** Appends one entry of any type to a session. Returns the entry's id. */
@@ -240,6 +255,7 @@ export class Values {
 					output: this.value(2),
 				}),
 			() => session.appendThinkingLevelChange(this.#small()),
+			() => session.appendServiceTierChange(this.pick([null, "flex", "priority"])),
 			() => session.appendTtsrInjection([this.#small(), this.string()]),
 			() => session.appendMCPToolSelection([this.string()]),
 			() => session.appendLabelChange(session.getLeafId() ?? session.appendCustomEntry("first"), this.string(20)),
