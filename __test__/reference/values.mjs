@@ -48,8 +48,8 @@ export class Values {
 	}
 
 	/** Text of a length in UTF-16 units. */
-	#filled(units) {
-		const unit = this.pick(["x", "line\n", "\u{1f9ea}", "é", "\ud83e", "\udd8a\ud83e", '"\\', "\u0001"]);
+	#filled(units, fills = ["x", "line\n", "\u{1f9ea}", "é", "\ud83e", "\ud83e", "\udd8a\ud83e", '"\\', "\u0001"]) {
+		const unit = this.pick(fills);
 		return (this.pick(["", "a", "ab"]) + unit.repeat(Math.ceil(units / unit.length))).slice(0, units);
 	}
 
@@ -69,9 +69,9 @@ export class Values {
 		]);
 	}
 
-	#longString() {
+	#longString(fills) {
 		const near = this.pick([0, NOTICE_UNITS]);
-		return this.#filled(STRING_UNITS - near + this.number(5) - 2 + this.pick([0, 0, 1000]));
+		return this.#filled(STRING_UNITS - near + this.number(5) - 2 + this.pick([0, 0, 1000]), fills);
 	}
 
 	/** base64, or what looks like it. */
@@ -137,7 +137,8 @@ export class Values {
 	}
 
 	#file() {
-		const file = { content: this.string(40), lineCount: this.pick([1, 7, 0.5, "7", null]) };
+		const content = this.chance(20) ? this.#longString(["line\n"]) : this.string(40);
+		const file = { content, lineCount: this.pick([1, 7, 0.5, "7", null]) };
 		if (this.chance(3)) this.#put(file, this.pick(KEYS), this.value(1));
 		return file;
 	}
