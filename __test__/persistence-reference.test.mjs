@@ -9,7 +9,7 @@ import { at, freshPlaces, place } from "./support/place.mjs";
 
 freshPlaces();
 
-/** `RUNS=20000 SEED=7 node --test __test__/persistence-reference.test.mjs` is the long run. */
+/** `RUNS=5000 SEED=7 node --test __test__/persistence-reference.test.mjs` is the long run. */
 const RUNS = Number(process.env.RUNS ?? 20);
 const SEED = Number(process.env.SEED ?? 1);
 const ENTRIES = 12;
