@@ -29,7 +29,8 @@ class Blobs {
 }
 
 function storedString(text, key, blobs) {
-	if (key === "image_url" && text.startsWith("data:image/") && text.includes(";base64,")) {
+	// Half a pair would not come back from a blob, which is UTF-8.
+	if (key === "image_url" && text.startsWith("data:image/") && text.includes(";base64,") && text.isWellFormed()) {
 		return blobs.put(Buffer.from(text, "utf8"), text);
 	}
 	if (text.length <= STRING_UNITS) return text;
@@ -86,6 +87,17 @@ function storedValue(value, key, blobs) {
 	return isObject(value) ? storedObject(value, blobs, undefined) : value;
 }
 
+/** Replay data of a former provider connection goes when a message is read. */
+function withoutReplay(entry) {
+	const message = entry.type === "message" ? entry.message : undefined;
+	if (message?.role !== "assistant" || message.providerPayload?.type !== "openaiResponsesHistory") return entry;
+	delete message.providerPayload;
+	for (const block of Array.isArray(message.content) ? message.content : []) {
+		if (block?.type === "thinking") delete block.thinkingSignature;
+	}
+	return entry;
+}
+
 /**
  * The value that stands in the file for an entry, the blobs that must be there, by hash, and the value
  * of the entry when it is read again.
@@ -94,6 +106,6 @@ function storedValue(value, key, blobs) {
 export function persist(entry) {
 	const blobs = new Blobs();
 	const value = storedValue(JSON.parse(JSON.stringify(entry)), "", blobs);
-	const read = JSON.parse(JSON.stringify(value), (_, member) => blobs.texts.get(member) ?? member);
-	return { value, blobs: blobs.stored, read };
+	const resolved = JSON.parse(JSON.stringify(value), (_, member) => blobs.texts.get(member) ?? member);
+	return { value, blobs: blobs.stored, read: withoutReplay(resolved) };
 }

@@ -48,8 +48,8 @@ export class Values {
 	}
 
 	/** Text of a length in UTF-16 units. */
-	#filled(units) {
-		const unit = this.pick(["x", "line\n", "\u{1f9ea}", "é", "\ud83e", "\udd8a\ud83e", '"\\', "\u0001"]);
+	#filled(units, fills = ["x", "line\n", "\u{1f9ea}", "é", "\ud83e", "\ud83e", "\udd8a\ud83e", '"\\', "\u0001"]) {
+		const unit = this.pick(fills);
 		return (this.pick(["", "a", "ab"]) + unit.repeat(Math.ceil(units / unit.length))).slice(0, units);
 	}
 
@@ -69,9 +69,9 @@ export class Values {
 		]);
 	}
 
-	#longString() {
+	#longString(fills) {
 		const near = this.pick([0, NOTICE_UNITS]);
-		return this.#filled(STRING_UNITS - near + this.number(5) - 2 + this.pick([0, 0, 1000]));
+		return this.#filled(STRING_UNITS - near + this.number(5) - 2 + this.pick([0, 0, 1000]), fills);
 	}
 
 	/** base64, or what looks like it. */
@@ -94,7 +94,10 @@ export class Values {
 
 	#dataUrl() {
 		const kind = this.pick(["image/png", "image/", "text/plain", "IMAGE/png"]);
-		return `data:${kind}${this.pick([";base64,", ";base64", ",", ";charset=x;base64,"])}${this.chance(3) ? this.#imageData() : "AAAA"}`;
+		const head = `data:${kind}${this.pick([";base64,", ";base64", ",", ";charset=x;base64,"])}`;
+		if (this.chance(150)) return head + this.#longString();
+		const end = this.pick(["", "", "", "", "\u{1f9ea}", "\ud83e", "\udd8a"]);
+		return `${head}${this.chance(3) ? this.#imageData() : "AAAA"}${end}`;
 	}
 
 	string(long = 400) {
@@ -134,7 +137,8 @@ export class Values {
 	}
 
 	#file() {
-		const file = { content: this.string(40), lineCount: this.pick([1, 7, 0.5, "7", null]) };
+		const content = this.chance(20) ? this.#longString(["line\n"]) : this.string(40);
+		const file = { content, lineCount: this.pick([1, 7, 0.5, "7", null]) };
 		if (this.chance(3)) this.#put(file, this.pick(KEYS), this.value(1));
 		return file;
 	}
@@ -201,16 +205,28 @@ export class Values {
 			"assistant",
 			"toolResult",
 			"bashExecution",
+			"pythonExecution",
 			"fileMention",
 			"hookMessage",
+			"custom",
+			"branchSummary",
+			"compactionSummary",
 		]);
 		const message = { role, content, timestamp: 1 };
 		if (role === "toolResult") Object.assign(message, { toolCallId: "c", toolName: "read", details: this.value(3) });
 		if (role === "assistant") Object.assign(message, { api: "a", usage: this.value(1), stopReason: "stop" });
+		if (role === "assistant" && this.chance(2)) message.providerPayload = this.#providerPayload();
+		if (role === "pythonExecution") Object.assign(message, { code: this.string(), output: this.string(5) });
+		if (role.endsWith("Summary")) message.summary = this.string(5);
 		if (role === "bashExecution") Object.assign(message, { command: this.string(), output: this.string(5) });
 		if (role === "fileMention") message.files = [this.#file(), this.#file()];
 		if (this.chance(3)) message.details = this.value(3);
 		return message;
+	}
+
+	#providerPayload() {
+		const type = this.pick(["openaiResponsesHistory", "openaiResponsesHistory", "another"]);
+		return { type, provider: "openai", items: [this.value(2)] };
 	}
 
 	/** Appends one entry of any type to a session. Returns the entry's id. */
@@ -240,6 +256,7 @@ export class Values {
 					output: this.value(2),
 				}),
 			() => session.appendThinkingLevelChange(this.#small()),
+			() => session.appendServiceTierChange(this.pick([null, "flex", "priority"])),
 			() => session.appendTtsrInjection([this.#small(), this.string()]),
 			() => session.appendMCPToolSelection([this.string()]),
 			() => session.appendLabelChange(session.getLeafId() ?? session.appendCustomEntry("first"), this.string(20)),
