@@ -146,6 +146,9 @@ describe("images", () => {
 		assert.equal(readLines(session.getSessionFile()).at(-1).message.content[1].data, `blob:sha256:${hash}`);
 		assert.deepEqual(fs.readFileSync(blobFile(hash)), bytes);
 		assert.equal(fs.statSync(blobFile(hash)).mode & 0o777, 0o600);
+		for (const made of [path.join(place.agent, "blobs"), place.agent]) {
+			assert.equal(fs.statSync(made).mode & 0o777, 0o700);
+		}
 		const again = await SessionManager.open(session.getSessionFile());
 		assert.deepEqual(again.buildSessionContext().messages[0].content[1], image);
 	});
