@@ -3,7 +3,7 @@ import * as fs from "node:fs";
 import * as path from "node:path";
 import { describe, test } from "node:test";
 import { SessionManager } from "../index.mjs";
-import { conversation, HEADER, idsOf, messageLine, text, textsOf, user } from "./support/lines.mjs";
+import { conversation, HEADER, idsOf, messageLine, text, textsOf, user, VERSION_1 } from "./support/lines.mjs";
 import { at, freshPlaces, readLines, write } from "./support/place.mjs";
 
 freshPlaces();
@@ -190,6 +190,14 @@ describe("repair", () => {
 		const file = write("s/one.jsonl", text(header, custom("a", "a"), custom("b", "a")));
 		assert.equal((await SessionManager.repair(file)).reconnected, 1);
 		assert.deepEqual(readLines(file).slice(1), [custom("a", null), custom("b", "a")]);
+	});
+
+	test("takes the title line in front of a session of version 1 for no entry", async () => {
+		const title = { type: "title", v: 1, title: "Beans", source: "user", updatedAt: HEADER.timestamp };
+		const file = write("s/one.jsonl", text(title, ...VERSION_1));
+		const { entries } = await SessionManager.repair(file);
+		assert.deepEqual([entries, readLines(file)[0].title], [4, "Beans"]);
+		assert.equal((await SessionManager.verify(file)).entries, 4);
 	});
 
 	test("of a file with nothing to keep is refused, and the file stays", async () => {

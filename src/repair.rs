@@ -109,7 +109,8 @@ fn write_lines(
                 return;
             };
             let text = &line.bytes[facts.span.clone()];
-            let written = if is_entry(&facts, reading.version) {
+            let is_title = reading.title_offset == Some(line.offset + facts.span.start as u64);
+            let written = if !is_title && is_entry(&facts, reading.version) {
                 at += 1;
                 temp.write(&mended(reading, &parents, at - 1, text, repair))
             } else if matches!(facts.kind, Kind::Session | Kind::Title) {
