@@ -25,6 +25,13 @@ function idKey(id) {
 	return HEX_ID.test(id) ? id : JSON.stringify(id);
 }
 
+/** The same marks with room for more. */
+function lengthened(marks, length) {
+	const longer = new Uint8Array(length);
+	longer.set(marks);
+	return longer;
+}
+
 class EntryCache {
 	#native;
 	#blobsDir;
@@ -74,11 +81,15 @@ class EntryCache {
 
 	#forget() {
 		this.#branch = undefined;
+		this.#forgetFamilies();
+		this.#labels = undefined;
+		this.#plan = undefined;
+	}
+
+	#forgetFamilies() {
 		this.#children = undefined;
 		this.#families.clear();
 		this.#onlyChildren.clear();
-		this.#labels = undefined;
-		this.#plan = undefined;
 	}
 
 	/** Takes in an entry made by this process. */
@@ -93,19 +104,13 @@ class EntryCache {
 			branch.leaf = index;
 		}
 		this.#branch = grows ? branch : undefined;
-		this.#children = undefined;
-		this.#families.clear();
-		this.#onlyChildren.clear();
+		this.#forgetFamilies();
 		this.#plan = undefined;
 		if (entry.type === "label") this.#labels = undefined;
 	}
 
 	#markOwn(index) {
-		if (index >= this.#own.length) {
-			const own = new Uint8Array(2 * (index + 1));
-			own.set(this.#own);
-			this.#own = own;
-		}
+		if (index >= this.#own.length) this.#own = lengthened(this.#own, 2 * (index + 1));
 		this.#own[index] = 1;
 	}
 
@@ -200,7 +205,7 @@ class EntryCache {
 	at(index) {
 		const known = this.#objects[index];
 		if (known !== undefined) return known;
-		const [id, parentId, timestamp] = this.#parse(this.#native.envelopes(index, 1));
+		const [id, parentId, timestamp] = this.envelopeAgain(index);
 		const entry = typeof id === "string" ? lazyEntry(id, parentId, timestamp, this, index, this.#accessor) : id;
 		this.#objects[index] = entry;
 		return entry;
@@ -214,7 +219,7 @@ class EntryCache {
 
 	/** Id of the parent of the entry with this number, as it is written. */
 	parentIdOf(index) {
-		const [cell, parentId] = this.#parse(this.#native.envelopes(index, 1));
+		const [cell, parentId] = this.envelopeAgain(index);
 		return typeof cell === "string" ? parentId : (cell?.parentId ?? null);
 	}
 
@@ -348,11 +353,8 @@ class EntryCache {
 
 	/** Those of the entries that have to be read. */
 	#unreadOf(numbers) {
-		if (this.#read.length < this.#objects.length) {
-			const read = new Uint8Array(Math.ceil(this.#objects.length * 1.25));
-			read.set(this.#read);
-			this.#read = read;
-		}
+		const count = this.#objects.length;
+		if (this.#read.length < count) this.#read = lengthened(this.#read, Math.ceil(count * 1.25));
 		const missing = [];
 		for (let at = 0; at < numbers.length; at++) {
 			const index = numbers[at];

@@ -1,7 +1,6 @@
 //! Makes of a damaged file one that every agent can open. Only on request, and never without keeping
 //! the original.
 
-use crate::entry::facts::{Facts, Field};
 use crate::entry::kind::Kind;
 use crate::entry::timestamp;
 use crate::error::{Error, Result};
@@ -109,8 +108,9 @@ fn write_lines(
                 return;
             };
             let text = &line.bytes[facts.span.clone()];
-            let is_title = reading.title_offset == Some(line.offset + facts.span.start as u64);
-            let written = if !is_title && is_entry(&facts, reading.version) {
+            // What is an entry the reading has decided, which has them in the order of the file.
+            let place = line.offset + facts.span.start as u64;
+            let written = if reading.index.get(at).is_some_and(|record| record.offset == place) {
                 at += 1;
                 temp.write(&mended(reading, &parents, at - 1, text, repair))
             } else if matches!(facts.kind, Kind::Session | Kind::Title) {
@@ -125,10 +125,6 @@ fn write_lines(
     })?;
     repair.left_out += headers.saturating_sub(u64::from(reading.header.is_some()));
     Ok(())
-}
-
-fn is_entry(facts: &Facts, version: f64) -> bool {
-    facts.kind != Kind::Session && (version < 2.0 || matches!(facts.id, Field::Text(_)))
 }
 
 /// Parents of the entries that get another one; nothing for a root.

@@ -76,8 +76,6 @@ impl Verification {
 pub(crate) struct Reading {
     pub header: Option<Header>,
     pub title: Option<Vec<u8>>,
-    /// Where the title line stands, if it does not count among the entries.
-    pub title_offset: Option<u64>,
     pub index: Index,
     pub report: LoadReport,
     pub version: f64,
@@ -91,9 +89,7 @@ pub(crate) fn read_everything(source: &dyn Source, size: u64) -> Result<Reading>
     let before_header = first.report.skipped.iter().any(|skipped| skipped.reason == "before the header");
     if first.header.is_some() && !before_header {
         let version = first.header.as_ref().map_or(3.0, |header| header.version);
-        let title_offset = first.title_line.as_ref().map(|line| line.offset);
-        let (header, index, report) = (first.header, first.index, first.report);
-        return Ok(Reading { header, title, title_offset, index, report, version });
+        return Ok(Reading { header: first.header, title, index: first.index, report: first.report, version });
     }
     // Without a header entries are read as the current version, unless none of them has an id.
     let mut version = first.header.as_ref().map_or(3.0, |header| header.version);
@@ -106,8 +102,7 @@ pub(crate) fn read_everything(source: &dyn Source, size: u64) -> Result<Reading>
             version = 1.0;
             continue;
         }
-        let (header, index, report) = (first.header, again.index, again.report);
-        return Ok(Reading { header, title, title_offset: None, index, report, version });
+        return Ok(Reading { header: first.header, title, index: again.index, report: again.report, version });
     }
 }
 

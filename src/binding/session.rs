@@ -219,8 +219,8 @@ impl NativeSession {
 
     /// Adds an entry. `kind` is its type, `text` its members as a JSON object, or for `message` the
     /// message. Returns the id, with `!` behind it if the session's file shall appear now, and with
-    /// `@` and its number if that is not `expected` or others have another number now. Throws with `entryId` and `entryIndex` if the
-    /// entry was added but could not be written.
+    /// `@` and its number if that is not `expected` or others have another number now. Throws with
+    /// `entryId` and `entryIndex` if the entry was added but could not be written.
     #[napi(catch_unwind)]
     pub fn append(&self, env: &Env, kind: String, text: String, now: f64, expected: u32) -> Result<String> {
         let payload = match kind.as_str() {

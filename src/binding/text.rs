@@ -40,24 +40,21 @@ fn to_latin1(bytes: &[u8]) -> Option<Vec<u8>> {
 /// crosses so, which is also what engines parse fastest; all else crosses as UTF-16, where half
 /// surrogates survive.
 pub fn js_string<'a>(env: &'a Env, wtf8: &[u8]) -> Result<JsString<'a>> {
-    let made = if wtf8.is_ascii() {
-        env.create_string_latin1(wtf8)
-    } else if let Some(latin1) = to_latin1(wtf8) {
-        env.create_string_latin1(latin1)
-    } else {
-        env.create_string_utf16(to_utf16(wtf8))
-    };
-    made.map_err(|failure| too_long(env, wtf8.len()).unwrap_or(failure))
+    create_string(env, wtf8, to_utf16)
 }
 
 /// The same for bytes of a file: what is not UTF-8 becomes U+FFFD, surrogates included.
 pub fn js_string_of_file<'a>(env: &'a Env, bytes: &[u8]) -> Result<JsString<'a>> {
+    create_string(env, bytes, |bytes| lossy(bytes).encode_utf16().collect())
+}
+
+fn create_string<'a>(env: &'a Env, bytes: &[u8], utf16: impl Fn(&[u8]) -> Vec<u16>) -> Result<JsString<'a>> {
     let made = if bytes.is_ascii() {
         env.create_string_latin1(bytes)
     } else if let Some(latin1) = to_latin1(bytes) {
         env.create_string_latin1(latin1)
     } else {
-        env.create_string_utf16(lossy(bytes).encode_utf16().collect::<Vec<u16>>())
+        env.create_string_utf16(utf16(bytes))
     };
     made.map_err(|failure| too_long(env, bytes.len()).unwrap_or(failure))
 }

@@ -101,9 +101,10 @@ struct Seen {
 impl Memory {
     /// The summaries of `files` that are sessions, in their order.
     pub fn summaries(&self, files: Vec<FoundFile>, scope: Scope<'_>) -> Vec<(FoundFile, Summary)> {
-        // Reading a pipe that somebody put there would wait without end.
-        let is_file = std::fs::metadata(&self.path).is_ok_and(|metadata| metadata.is_file());
-        let cache = if is_file { std::fs::read(&self.path).unwrap_or_default() } else { Vec::new() };
+        let cache = match store::require_regular(&self.path) {
+            Ok(()) => std::fs::read(&self.path).unwrap_or_default(),
+            Err(_) => Vec::new(),
+        };
         let noted: Vec<Noted<'_>> =
             payload(&cache).and_then(|notes| postcard::from_bytes(notes).ok()).unwrap_or_default();
         let by_path: HashMap<&[u8], &Noted<'_>> = noted.iter().map(|noted| (noted.path, noted)).collect();

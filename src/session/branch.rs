@@ -82,13 +82,7 @@ impl Session {
         }
         let target = match (path, &self.body) {
             (Some(path), _) => {
-                if let Some(parent) = path.parent() {
-                    store::create_dir_all(parent)?;
-                }
-                let file = store::create_new(path).map_err(|error| match error.code() {
-                    "EEXIST" => Error::Conflict { path: path.to_path_buf(), reason: "a file is there already".into() },
-                    _ => error,
-                })?;
+                let file = super::first_write::create(path)?;
                 Target::File(BufWriter::with_capacity(1 << 20, store::Appender(file)))
             }
             (None, Body::Text(_)) => Target::Text(Vec::new()),

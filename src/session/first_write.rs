@@ -10,6 +10,17 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// Creates a session's file, which must not exist, with the directories for it.
+pub(super) fn create(path: &Path) -> Result<File> {
+    if let Some(parent) = path.parent() {
+        store::create_dir_all(parent)?;
+    }
+    store::create_new(path).map_err(|error| match error.code() {
+        "EEXIST" => Error::Conflict { path: path.to_path_buf(), reason: "a file is there already".into() },
+        _ => error,
+    })
+}
+
 #[derive(Debug)]
 pub(super) struct FirstWrite {
     path: PathBuf,
@@ -24,14 +35,8 @@ pub(super) struct FirstWrite {
 impl FirstWrite {
     /// Into a file that must not exist.
     pub fn into_new(path: &Path, bytes: Vec<u8>) -> Result<FirstWrite> {
-        if let Some(parent) = path.parent() {
-            store::create_dir_all(parent)?;
-        }
-        let file = store::create_new(path).map_err(|error| match error.code() {
-            "EEXIST" => Error::Conflict { path: path.to_path_buf(), reason: "a file is there already".into() },
-            _ => error,
-        })?;
-        Ok(FirstWrite { path: path.to_path_buf(), file: Arc::new(file), before: 0, bytes, created: true })
+        let file = Arc::new(create(path)?);
+        Ok(FirstWrite { path: path.to_path_buf(), file, before: 0, bytes, created: true })
     }
 
     /// Into a file that holds nothing but white space.

@@ -72,8 +72,8 @@ pub fn stat(path: &Path) -> Result<Option<Metadata>> {
     }
 }
 
-/// Opening a pipe would wait for a writer, and a device has no end.
-fn require_regular(path: &Path) -> Result<()> {
+/// Fails for what is no file: opening a pipe would wait for a writer, and a device has no end.
+pub fn require_regular(path: &Path) -> Result<()> {
     let metadata = system::stat(path).map_err(|error| Error::io("open", path, error))?;
     match (metadata.is_file(), metadata.is_dir()) {
         (true, _) => Ok(()),
